@@ -1,0 +1,33 @@
+# Two commands do everything, set-up included: `make quick` and `make test`.
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+CORES ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu)
+BIN := .venv/bin
+READY := .venv/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help setup test lint sample-efficiency clean
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
+
+setup: $(READY) ## create .venv with the pinned versions of requirements.txt
+
+$(READY): requirements.txt
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info[:2] == (3, 11) else f"Python 3.11 is needed, {sys.executable} is {sys.version.split()[0]}: install it or say make PYTHON=/path/to/python3.11")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --requirement requirements.txt
+	@touch $@
+
+test: $(READY) lint ## every test that needs nothing but Python
+	$(BIN)/python -m pytest --numprocesses $(CORES) --dist worksteal
+
+lint: $(READY) ## ruff, snakefmt
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+sample-efficiency: $(READY) ## POWR's timesteps to threshold on the three environments, seven seeds
+	$(BIN)/python -m benchmarks.sample_efficiency
+
+clean: ## remove the virtual environment and caches (results stay)
+	rm -rf .venv .pytest_cache .ruff_cache .hypothesis
