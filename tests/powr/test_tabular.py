@@ -1,0 +1,261 @@
+"""TabularMDP against dense operators, brute-force recursion and simulated episodes."""
+
+import gymnasium
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+from powr.tabular import TabularMDP, greedy_policy
+from tests.reference import tabular as reference
+from tests.reference.data import random_mdp, random_policy
+
+SMALL_ENVIRONMENTS = [
+    ("FrozenLake-v1", {"is_slippery": False}),
+    ("FrozenLake-v1", {"is_slippery": True}),
+    ("FrozenLake-v1", {"map_name": "8x8"}),
+    ("CliffWalking-v1", {}),
+    ("CliffWalking-v1", {"is_slippery": True}),
+]
+small_environments = pytest.mark.parametrize(("env_id", "kwargs"), SMALL_ENVIRONMENTS)
+
+seeds = st.integers(0, 2**32 - 1)
+sizes = st.tuples(st.integers(1, 8), st.integers(1, 4))
+
+
+def two_state_chain(**changes) -> TabularMDP:
+    """State 0 goes to 1 with reward 1; state 1 ends with reward 10 or returns to 0 with -1."""
+    model = {
+        "transitions": [[[0, 1], [0, 1]], [[0, 0], [1, 0]]],
+        "rewards": [[1, 1], [10, -1]],
+        "initial_distribution": [1, 0],
+    } | changes
+    return TabularMDP.from_arrays(model.pop("transitions"), **model)
+
+
+@small_environments
+def test_action_values_of_environments_equal_the_explicit_inverse(env_id, kwargs):
+    env = gymnasium.make(env_id, **kwargs)
+    mdp = TabularMDP.from_env(env)
+    transitions, rewards = reference.read_table(env)
+    policy = random_policy(np.random.default_rng(0), mdp.n_states, mdp.n_actions)
+    expected = reference.action_values(transitions, rewards, policy, 0.99)
+    np.testing.assert_allclose(mdp.action_values(policy, 0.99), expected, rtol=1e-9, atol=1e-10)
+
+
+@given(seeds, sizes, st.booleans(), st.sampled_from([0.0, 0.5, 0.9, 0.999]))
+def test_action_values_of_random_mdps_equal_the_explicit_inverse(seed, size, terminates, gamma):
+    rng = np.random.default_rng(seed)
+    mdp = random_mdp(rng, *size, terminates=terminates)
+    policy = random_policy(rng, *size)
+    transitions = mdp.transitions.toarray().reshape(*size, size[0])
+    expected = reference.action_values(transitions, mdp.rewards, policy, gamma)
+    np.testing.assert_allclose(mdp.action_values(policy, gamma), expected, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(
+        mdp.values(policy, gamma), (policy * expected).sum(axis=1), rtol=1e-9, atol=1e-9
+    )
+
+
+def test_action_values_of_taxi_satisfy_the_bellman_equation():
+    # 500 states take the sparse solve
+    env = gymnasium.make("Taxi-v3")
+    mdp = TabularMDP.from_env(env)
+    transitions, rewards = reference.read_table(env)
+    policy = random_policy(np.random.default_rng(0), mdp.n_states, mdp.n_actions)
+    q = mdp.action_values(policy, 0.99)
+    look_ahead = rewards + 0.99 * transitions @ (policy * q).sum(axis=1)
+    np.testing.assert_allclose(q, look_ahead, rtol=1e-11)
+
+
+def test_terminating_step_counts_and_nothing_after_it():
+    mdp = two_state_chain()
+    stop = np.array([[1.0, 0.0], [1.0, 0.0]])
+    np.testing.assert_array_equal(mdp.values(stop, 0.5), [1 + 0.5 * 10, 10])
+    assert mdp.expected_return(stop, horizon=100) == 11
+
+
+def test_horizon_cuts_the_episode():
+    mdp = two_state_chain()
+    back = np.array([[1.0, 0.0], [0.0, 1.0]])
+    returns = [mdp.expected_return(back, horizon=steps) for steps in range(5)]
+    assert returns == [0, 1, 0, 1, 0]
+
+
+@small_environments
+def test_expected_return_equals_brute_force(env_id, kwargs):
+    env = gymnasium.make(env_id, **kwargs)
+    mdp = TabularMDP.from_env(env)
+    policy = random_policy(np.random.default_rng(1), mdp.n_states, mdp.n_actions)
+    initial = env.unwrapped.initial_state_distrib
+    expected = reference.expected_return(*reference.read_table(env), initial, policy, 30)
+    assert mdp.expected_return(policy, 30) == pytest.approx(expected, rel=1e-12)
+
+
+def test_expected_return_agrees_with_episodes():
+    env = gymnasium.make("FrozenLake-v1")
+    mdp = TabularMDP.from_env(env)
+    policy = greedy_policy(mdp.optimal_action_values(0.99))
+    returns = []
+    for episode in range(400):
+        state, _ = env.reset(seed=episode)
+        total, over = 0.0, False
+        while not over:
+            state, reward, terminated, truncated, _ = env.step(int(policy[state].argmax()))
+            total += reward
+            over = terminated or truncated
+        returns.append(total)
+    standard_error = np.std(returns) / np.sqrt(len(returns))
+    assert np.mean(returns) == pytest.approx(mdp.expected_return(policy), abs=4 * standard_error)
+
+
+@pytest.mark.parametrize(
+    ("env_id", "kwargs", "optimum"),
+    [
+        ("FrozenLake-v1", {"is_slippery": False}, 1.0),
+        ("FrozenLake-v1", {"is_slippery": True}, 0.744),
+        ("Taxi-v3", {}, 7.93),
+    ],
+)
+def test_optimal_return_within_the_time_limit(env_id, kwargs, optimum):
+    mdp = TabularMDP.from_env(gymnasium.make(env_id, **kwargs))
+    assert mdp.optimal_return() == pytest.approx(optimum, abs=5e-4)
+
+
+def test_optimal_return_of_cliff_walking_is_the_walk_along_the_edge():
+    mdp = TabularMDP.from_env("CliffWalking-v1")
+    assert mdp.optimal_return(horizon=100) == -13
+    assert mdp.expected_return(greedy_policy(mdp.optimal_action_values(0.99)), horizon=100) == -13
+
+
+@given(seeds, sizes, st.integers(0, 6))
+def test_no_stationary_policy_beats_the_optimal_return(seed, size, horizon):
+    rng = np.random.default_rng(seed)
+    mdp = random_mdp(rng, *size, terminates=True)
+    best = mdp.optimal_return(horizon)
+    for policy in (random_policy(rng, *size), greedy_policy(rng.normal(size=size))):
+        assert mdp.expected_return(policy, horizon) <= best + 1e-12
+
+
+@given(seeds, sizes, st.booleans(), st.sampled_from([0.0, 0.5, 0.9]))
+def test_optimal_action_values_equal_value_iteration(seed, size, terminates, gamma):
+    mdp = random_mdp(np.random.default_rng(seed), *size, terminates=terminates)
+    transitions = mdp.transitions.toarray().reshape(*size, size[0])
+    expected = reference.optimal_action_values(transitions, mdp.rewards, gamma, iterations=400)
+    np.testing.assert_allclose(mdp.optimal_action_values(gamma), expected, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("env_id", ["Taxi-v3", "FrozenLake8x8-v1", "CliffWalking-v1"])
+@pytest.mark.parametrize("gamma", [0.9, 0.999999])
+def test_optimal_action_values_satisfy_the_optimality_equation(env_id, gamma):
+    env = gymnasium.make(env_id)
+    q = TabularMDP.from_env(env).optimal_action_values(gamma)
+    transitions, rewards = reference.read_table(env)
+    np.testing.assert_allclose(
+        q, rewards + gamma * transitions @ q.max(axis=1), rtol=1e-8, atol=1e-8
+    )
+
+
+def test_optimal_action_values_end_where_all_actions_tie():
+    mdp = two_state_chain(rewards=[[0.1, 0.1], [0.1, 0.1]], transitions=np.full((2, 2, 2), 0.5))
+    np.testing.assert_allclose(mdp.optimal_action_values(0.999), 100, rtol=1e-12)
+
+
+def test_greedy_policy_takes_the_first_of_the_best_actions():
+    policy = greedy_policy(np.array([[1.0, 3.0, 3.0], [2.0, 2.0, 2.0]]))
+    np.testing.assert_array_equal(policy, [[0, 1, 0], [1, 0, 0]])
+
+
+def test_time_limit_is_the_default_horizon():
+    env = gymnasium.make("FrozenLake-v1", max_episode_steps=3)
+    mdp = TabularMDP.from_env(env)
+    assert mdp.horizon == 3
+    assert mdp.optimal_return() == 0  # the goal is six steps away
+    assert mdp.optimal_return(horizon=6) > 0
+
+
+def test_an_environment_id_will_do():
+    assert TabularMDP.from_env("Taxi-v3").n_states == 500
+
+
+def policy_of_shape(*shape):
+    return np.full(shape, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("policy", "message"),
+    [
+        (policy_of_shape(2, 3), r"shape \(states, actions\) = \(2, 2\), not \(2, 3\)"),
+        (policy_of_shape(2), r"not \(2,\)"),
+        (np.array([[0.5, 0.5], [0.5, 0.6]]), "state 1 sums to 1.1"),
+        (np.array([[1.5, -0.5], [0.5, 0.5]]), "must not be negative"),
+        (np.array([[np.nan, 1.0], [0.5, 0.5]]), "NaN"),
+    ],
+)
+@pytest.mark.parametrize("method", ["action_values", "values", "state_visitation", "objective"])
+def test_bad_policies_are_named(method, policy, message):
+    with pytest.raises(ValueError, match=message):
+        getattr(two_state_chain(), method)(policy, 0.9)
+    with pytest.raises(ValueError, match=message):
+        two_state_chain().expected_return(policy, 3)
+
+
+@pytest.mark.parametrize("gamma", [1.0, -0.1, 2, np.nan])
+@pytest.mark.parametrize("method", ["action_values", "values", "state_visitation", "objective"])
+def test_gamma_outside_the_unit_interval_is_an_error(method, gamma):
+    with pytest.raises(ValueError, match=r"gamma must lie in \[0, 1\)"):
+        getattr(two_state_chain(), method)(policy_of_shape(2, 2), gamma)
+    with pytest.raises(ValueError, match="gamma"):
+        two_state_chain().optimal_action_values(gamma)
+
+
+@pytest.mark.parametrize("horizon", [-1, 2.5, np.nan, "10"])
+def test_bad_horizons_are_errors(horizon):
+    with pytest.raises(ValueError, match="horizon must be a whole number"):
+        two_state_chain().optimal_return(horizon)
+    with pytest.raises(ValueError, match="horizon must be a whole number"):
+        two_state_chain(horizon=horizon)
+
+
+def test_return_without_any_time_limit_is_an_error():
+    with pytest.raises(ValueError, match="give a horizon"):
+        two_state_chain().expected_return(policy_of_shape(2, 2))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"transitions": np.zeros((2, 2))}, r"shape \(states, actions, states\), not \(2, 2\)"),
+        ({"transitions": np.zeros((2, 2, 3))}, r"not \(2, 2, 3\)"),
+        ({"transitions": np.full((2, 2, 2), 0.6)}, "state 0 under action 0 sum to 1.2"),
+        ({"transitions": np.full((2, 2, 2), np.nan)}, "transitions must be finite"),
+        ({"transitions": np.full((2, 2, 2), -0.1)}, "transitions must not be negative"),
+        ({"rewards": np.zeros(2)}, r"rewards must have shape \(states, actions\), not \(2,\)"),
+        ({"rewards": np.zeros((2, 3))}, r"rewards of shape \(2, 3\) need \(6, 2\)"),
+        ({"rewards": np.full((2, 2), np.inf)}, "rewards must be finite"),
+        ({"initial_distribution": [1.0]}, r"must have shape \(2,\), not \(1,\)"),
+        ({"initial_distribution": [0.5, 0.6]}, "must sum to 1, not 1.1"),
+        ({"initial_distribution": [1.5, -0.5]}, "initial_distribution must not be negative"),
+    ],
+)
+def test_bad_models_are_named(changes, message):
+    with pytest.raises(ValueError, match=message):
+        two_state_chain(**changes)
+
+
+def test_environment_without_a_table_is_an_error():
+    with pytest.raises(ValueError, match=r"CartPole.*env\.unwrapped\.P is missing"):
+        TabularMDP.from_env("CartPole-v1")
+
+
+def test_table_that_does_not_sum_to_one_is_an_error():
+    env = gymnasium.make("FrozenLake-v1")
+    env.unwrapped.P[3][2] = [(0.5, 0, 0.0, False)]
+    with pytest.raises(ValueError, match=r"P\[3\]\[2\].*sums to 0.5"):
+        TabularMDP.from_env(env)
+
+
+def test_large_models_may_be_given_sparse():
+    chain = sparse.eye_array(1000, k=1, format="csr")  # each state to the next, the last one ends
+    mdp = TabularMDP(chain, np.ones((1000, 1)), np.eye(1000)[0])
+    assert mdp.objective(np.ones((1000, 1)), 0.99) == pytest.approx((1 - 0.99**1000) / 0.01)
