@@ -1,0 +1,166 @@
+"""The KL step against scipy's optimizer, and Appendix B on exact action values."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.optimize import minimize
+from scipy.special import rel_entr
+
+from powr.mirror_descent import kl_step, softmax
+from powr.tabular import TabularMDP, greedy_policy
+from tests.reference.data import random_mdp, random_policy
+
+seeds = st.integers(0, 2**32 - 1)
+sizes = st.tuples(st.integers(1, 7), st.integers(2, 4))
+step_sizes = st.sampled_from([0.01, 1.0, 30.0])
+
+
+def divergence(p: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """KL(p; q) of each row."""
+    return rel_entr(p, q).sum(axis=-1)
+
+
+@given(seeds, st.integers(2, 6), st.sampled_from([0.1, 1.0, 5.0]))
+def test_kl_step_is_the_minimiser_of_its_objective(seed, n_actions, step_size):
+    """Eq. (2) with the KL divergence has the solution of Eq. (14)."""
+    rng = np.random.default_rng(seed)
+    q, policy = rng.normal(size=n_actions), rng.dirichlet(np.ones(n_actions))
+
+    def objective(p):
+        return -step_size * q @ p + divergence(p, policy)
+
+    def gradient(p):
+        return -step_size * q + np.log(p / policy) + 1
+
+    found = minimize(
+        objective,
+        np.full(n_actions, 1 / n_actions),
+        jac=gradient,
+        method="SLSQP",
+        bounds=[(1e-12, 1)] * n_actions,
+        constraints={"type": "eq", "fun": lambda p: p.sum() - 1, "jac": np.ones_like},
+        options={"ftol": 1e-14, "maxiter": 500},
+    )
+    step = kl_step(policy[None], q[None], step_size)[0]
+    np.testing.assert_allclose(step, found.x, atol=1e-5)
+    assert objective(step) <= objective(found.x) + 1e-10
+
+
+@given(seeds, sizes, step_sizes)
+def test_cumulative_form_equals_repeated_steps(seed, size, step_size):
+    """Eq. (15): pi_t is the softmax of log pi_0 plus the summed action values."""
+    rng = np.random.default_rng(seed)
+    initial, action_values = random_policy(rng, *size), rng.normal(size=(5, *size))
+    policy = initial
+    for q in action_values:
+        policy = kl_step(policy, q, step_size)
+    cumulative = softmax(np.log(initial) + step_size * action_values.sum(axis=0))
+    np.testing.assert_allclose(policy, cumulative, rtol=1e-10, atol=1e-290)
+
+
+@given(arrays(float, (3, 4), elements=st.floats(-1e308, 1e308)))
+def test_softmax_is_a_distribution_whatever_the_exponents(exponents):
+    probabilities = softmax(exponents)
+    assert np.isfinite(probabilities).all()
+    assert (probabilities >= 0).all()
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1, rtol=1e-12)
+    best = exponents == exponents.max(axis=1, keepdims=True)
+    assert (probabilities[best] > 0).all()
+
+
+def test_softmax_of_huge_exponents_depends_on_differences_only():
+    small = np.array([[0.0, 1.0, -2.0]])
+    np.testing.assert_array_equal(softmax(small + 2.0**40), softmax(small))
+    np.testing.assert_array_equal(softmax(np.array([[-1e300, 0.0, 1e300]])), [[0, 0, 1]])
+
+
+def test_softmax_leaves_its_argument_alone():
+    exponents = np.array([[1.0, 2.0]])
+    softmax(exponents)
+    np.testing.assert_array_equal(exponents, [[1.0, 2.0]])
+
+
+def test_kl_step_of_a_huge_step_size_is_greedy():
+    policy = np.full((1, 3), 1 / 3)
+    step = kl_step(policy, np.array([[0.0, 2.0, 1.0]]), 1e300)
+    np.testing.assert_array_equal(step, [[0, 1, 0]])
+
+
+def test_kl_step_keeps_impossible_actions_impossible():
+    step = kl_step(np.array([[0.0, 1.0]]), np.array([[5.0, 1.0]]), 1.0)
+    np.testing.assert_array_equal(step, [[0, 1]])
+
+
+@given(seeds, sizes, step_sizes)
+def test_three_points_lemma(seed, size, step_size):
+    """Lemma B.2 (Three-points lemma), for every state and an arbitrary third policy."""
+    rng = np.random.default_rng(seed)
+    q, current, other = rng.normal(size=size), random_policy(rng, *size), random_policy(rng, *size)
+    following = kl_step(current, q, step_size)
+    gain = step_size * ((following - other) * q).sum(axis=1)
+    assert (gain >= divergence(other, following) - divergence(other, current) - 1e-9).all()
+
+
+@given(seeds, sizes, st.booleans(), step_sizes)
+def test_mirror_descent_with_exact_action_values_never_lowers_the_objective(
+    seed, size, terminates, step_size
+):
+    """Corollary B.3 (MD iterations are monotonically increasing), Eqs. (B.5) and (B.6)."""
+    rng = np.random.default_rng(seed)
+    mdp, policy = random_mdp(rng, *size, terminates=terminates), random_policy(rng, *size)
+    for _ in range(5):
+        q = mdp.action_values(policy, 0.9)
+        following = kl_step(policy, q, step_size)
+        assert (((following - policy) * q).sum(axis=1) >= -1e-10).all()
+        assert mdp.objective(following, 0.9) >= mdp.objective(policy, 0.9) - 1e-10
+        policy = following
+
+
+@given(seeds, sizes, st.sampled_from([1e-3, 0.1, 1.0]))
+def test_step_on_inexact_action_values_loses_little(seed, size, error):
+    """Corollary B.3, Eq. (B.7): with error epsilon the gain is at least -2 epsilon."""
+    rng = np.random.default_rng(seed)
+    mdp, policy = random_mdp(rng, *size, terminates=True), random_policy(rng, *size)
+    q = mdp.action_values(policy, 0.9)
+    estimate = q + rng.uniform(-error, error, size=size)
+    following = kl_step(policy, q, 1.0)
+    assert (((following - policy) * estimate).sum(axis=1) >= -2 * error).all()
+
+
+@pytest.mark.parametrize("error", [0.0, 0.05])
+@pytest.mark.parametrize("steps", [1, 10, 100])
+@given(seed=seeds, size=sizes)
+def test_mirror_descent_converges_at_the_rate_of_the_paper(seed, size, steps, error):
+    """Thm. 7 (Convergence of inexact PMD), with the constants of its proof."""
+    gamma, step_size = 0.9, 0.5
+    rng = np.random.default_rng(seed)
+    mdp = random_mdp(rng, *size, terminates=True)
+    policy = initial = np.full(size, 1 / size[1])
+    for _ in range(steps):
+        estimate = mdp.action_values(policy, gamma) + rng.uniform(-error, error, size=size)
+        policy = kl_step(policy, estimate, step_size)
+
+    optimal = greedy_policy(mdp.optimal_action_values(gamma))
+    gap = mdp.objective(optimal, gamma) - mdp.objective(policy, gamma)
+    distance = divergence(optimal, initial) @ mdp.state_visitation(optimal, gamma)
+    bound = (
+        error
+        + (
+            (1 + 2 / (1 - gamma) ** 2) * steps * error
+            + 2 * np.abs(mdp.rewards).max() / (1 - gamma) ** 2
+            + distance / (step_size * (1 - gamma))
+        )
+        / steps
+    )
+    assert -1e-9 <= gap <= bound
+
+
+def test_mirror_descent_solves_frozen_lake():
+    mdp = TabularMDP.from_env("FrozenLake-v1")
+    policy = np.full(mdp.rewards.shape, 1 / mdp.n_actions)
+    for _ in range(300):
+        policy = kl_step(policy, mdp.action_values(policy, 0.99), 10.0)
+    optimum = mdp.objective(greedy_policy(mdp.optimal_action_values(0.99)), 0.99)
+    assert mdp.objective(policy, 0.99) == pytest.approx(optimum, rel=1e-4)
