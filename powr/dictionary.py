@@ -1,0 +1,102 @@
+"""Features phi(x) with phi(x).phi(x') = k(x, x') from a pivoted Cholesky of the state kernel.
+
+The dictionary D holds the pivots, L L' = k(D, D), and phi(x) = L^-1 k(D, x). It only grows: a new
+pivot adds a last feature and leaves the others as they were, so weights over features stay valid.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+
+from powr.kernels import Kernel
+
+# States among which one round looks for pivots: enough to choose well, and few enough that the
+# vector-by-vector updates of the choice stay in cache.
+_CANDIDATES = 4096
+
+
+class Dictionary:
+    """A growing set of pivots, chosen where the features still miss most of the kernel.
+
+    `tolerance` is the largest k(x, x) - phi(x).phi(x) left at any state offered, unless `max_rank`
+    pivots are reached first.
+    """
+
+    def __init__(
+        self, kernel: Kernel, state_shape: tuple[int, ...], tolerance: float, max_rank: int
+    ):
+        self.kernel = kernel
+        self.tolerance = max(tolerance, 10 * max_rank * np.finfo(float).eps)
+        self.max_rank = max_rank
+        self.pivots = np.empty((0, *state_shape))
+        self.cholesky = np.empty((0, 0))
+
+    @property
+    def rank(self) -> int:
+        return len(self.pivots)
+
+    def features(self, states: NDArray) -> NDArray:
+        """phi at the states, (n, rank)."""
+        return _divide_(self.kernel(states, self.pivots), self.cholesky)
+
+    def coefficients(self, weights: NDArray) -> NDArray:
+        """The c with k(x, D) c = phi(x).weights for every x."""
+        return solve_triangular(self.cholesky, weights, lower=True, trans="T")
+
+    def grow(self, states: NDArray) -> NDArray:
+        """Add pivots from the states until the tolerance holds on them; return their features."""
+        features = self.features(states) if self.rank else np.empty((len(states), 0))
+        while self.rank < self.max_rank:
+            missing = 1.0 - np.einsum("ij,ij->i", features, features)
+            above = np.flatnonzero(missing > self.tolerance)
+            if len(above) == 0:
+                break
+            candidates = above[:: -(-len(above) // _CANDIDATES)]
+            chosen, corner = self._choose(states[candidates], features[candidates])
+            pivots = candidates[chosen]
+            self._append(states[pivots], features[pivots], corner)
+            features = np.hstack([features, self.new_features(states, features)])
+        return features
+
+    def new_features(self, states: NDArray, features: NDArray) -> NDArray:
+        """The features that the states lack, given those of an earlier, smaller dictionary."""
+        known = features.shape[1]
+        gram = self.kernel(states, self.pivots[known:])
+        gram -= features @ self.cholesky[known:, :known].T
+        return _divide_(gram, self.cholesky[known:, known:])
+
+    def _choose(self, states: NDArray, features: NDArray) -> tuple[list[int], NDArray]:
+        """Greedy pivots, each the candidate with the largest residual, and their part of L."""
+        missing = 1.0 - np.einsum("ij,ij->i", features, features)
+        room = min(self.max_rank - self.rank, len(states))
+        rows = np.empty((room, len(states)))
+        chosen: list[int] = []
+        for step in range(room):
+            pivot = int(np.argmax(missing))
+            if missing[pivot] <= self.tolerance:
+                break
+            row = self.kernel(states[pivot : pivot + 1], states)[0]
+            row -= features @ features[pivot]
+            row -= rows[:step, pivot] @ rows[:step]
+            row /= np.sqrt(missing[pivot])
+            rows[step] = row
+            missing -= row**2
+            missing[pivot] = 0.0
+            chosen.append(pivot)
+        return chosen, np.tril(rows[: len(chosen), chosen].T)
+
+    def _append(self, pivots: NDArray, features: NDArray, corner: NDArray) -> None:
+        old, new = self.rank, len(pivots)
+        grown = np.zeros((old + new, old + new))
+        grown[:old, :old] = self.cholesky
+        grown[old:, :old] = features
+        grown[old:, old:] = corner
+        self.cholesky = grown
+        self.pivots = np.concatenate([self.pivots, pivots])
+
+
+def _divide_(gram: NDArray, cholesky: NDArray) -> NDArray:
+    """gram L^-T in place, row by row in memory."""
+    return solve_triangular(cholesky, gram.T, lower=True, overwrite_b=True, check_finite=False).T

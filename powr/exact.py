@@ -1,0 +1,127 @@
+"""Action values by the exact solve of Prop. 3: (K_lambda - gamma M_pi) c = y, repeats collapsed.
+
+With w the sum of c over the repeats of each pair, N their counts, Gamma the Gram matrix of the
+distinct states and C the counts of next states, the system of n unknowns becomes one a pair:
+
+    (N K + n lambda - gamma C (Gamma * pi)) w = summed rewards.
+
+The Dirac kernel makes Gamma the identity. The pairs of a state then share the unknown v(x), the
+value of the state, and the system is the sparse one of the empirical MDP shrunk by n lambda.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csc_array, csr_array
+from scipy.sparse.linalg import splu
+
+from powr.kernels import Kernel
+from powr.transitions import Transitions
+
+# Up to this many states LAPACK beats a sparse factorisation with its fixed costs.
+_DENSE_STATES = 64
+
+
+class ExactModel:
+    """One unknown a distinct pair; weights are coefficients over the distinct states."""
+
+    def __init__(self, kernel: Kernel, data: Transitions, regularization: float):
+        self.kernel = kernel
+        self.data = data
+        self.regularization = regularization
+
+    @property
+    def rank(self) -> int:
+        return len(self.data.index)
+
+    def update(self) -> None:
+        data = self.data
+        self._gram = self.kernel(data.index.states, data.index.states)
+        same_action = data.pair_action[:, None] == data.pair_action[None, :]
+        gram_of_pairs = self._gram[np.ix_(data.pair_state, data.pair_state)] * same_action
+        self._system = data.pair_count[:, None] * gram_of_pairs
+        self._system[np.diag_indices_from(self._system)] += data.size * self.regularization
+        self._next_counts = next_counts(data, data.continuing_count)
+
+    def solve(self, rewards: NDArray, policy: NDArray, gamma: float) -> NDArray:
+        """Weights of the action values; rewards summed a pair, policy at the distinct states."""
+        data = self.data
+        onward = self._gram[:, data.pair_state] * policy[:, data.pair_action]
+        system = self._system - gamma * (self._next_counts @ onward)
+        return table_of_pairs(data, np.linalg.solve(system, rewards))
+
+    def regress(self, targets: NDArray) -> NDArray:
+        """Weights of the kernel ridge regression on targets summed a pair."""
+        return table_of_pairs(self.data, np.linalg.solve(self._system, targets))
+
+    def at_states(self, weights: NDArray) -> NDArray:
+        return self._gram @ weights
+
+    def evaluator(self, weights: NDArray) -> Callable[[NDArray], NDArray]:
+        centers = self.data.index.states.copy()
+        return lambda states: self.kernel(states, centers) @ weights
+
+
+class EmpiricalMDP:
+    """The exact solve for the Dirac kernel; weights are the action values of distinct states."""
+
+    def __init__(self, data: Transitions, regularization: float):
+        self.data = data
+        self.regularization = regularization
+
+    @property
+    def rank(self) -> int:
+        return len(self.data.index)
+
+    def update(self) -> None:
+        data = self.data
+        self._shrunk_count = data.pair_count + data.size * self.regularization
+        self._next_means = next_counts(
+            data, data.continuing_count / self._shrunk_count[data.triple_pair]
+        )
+
+    def solve(self, rewards: NDArray, policy: NDArray, gamma: float) -> NDArray:
+        data = self.data
+        probability = policy[data.pair_state, data.pair_action]
+        mean_rewards = rewards / self._shrunk_count
+        n_states, n_pairs = len(data.index), len(probability)
+        averaging = csr_array(
+            (probability, (data.pair_state, np.arange(n_pairs))), shape=(n_states, n_pairs)
+        )
+        values = solve_values(averaging @ self._next_means, averaging @ mean_rewards, gamma)
+        return table_of_pairs(data, mean_rewards + gamma * (self._next_means @ values))
+
+    def regress(self, targets: NDArray) -> NDArray:
+        return table_of_pairs(self.data, targets / self._shrunk_count)
+
+    def at_states(self, weights: NDArray) -> NDArray:
+        return weights
+
+    def evaluator(self, weights: NDArray) -> Callable[[NDArray], NDArray]:
+        index, table = self.data.index, np.vstack([weights, np.zeros(weights.shape[1])])
+        return lambda states: table[index.find(states, missing=len(table) - 1)]
+
+
+def solve_values(transitions: csr_array, rewards: NDArray, gamma: float) -> NDArray:
+    """v = (I - gamma P)^-1 r for the state-to-state matrix P of a policy, Eq. (7)."""
+    n_states = len(rewards)
+    if n_states <= _DENSE_STATES:
+        return np.linalg.solve(np.eye(n_states) - gamma * transitions.toarray(), rewards)
+    identity = csc_array((np.ones(n_states), (np.arange(n_states),) * 2))
+    return splu(csc_array(identity - gamma * transitions)).solve(rewards)
+
+
+def next_counts(data: Transitions, counts: NDArray) -> csr_array:
+    """Counts of the triples as a sparse (pairs, states) matrix."""
+    shape = (len(data.pair_state), len(data.index))
+    return csr_array((counts, (data.triple_pair, data.triple_next)), shape=shape)
+
+
+def table_of_pairs(data: Transitions, pair_values: NDArray) -> NDArray:
+    """Values of the pairs laid out as (states, actions), zero where a pair was never seen."""
+    table = np.zeros((len(data.index), data.n_actions))
+    table[data.pair_state, data.pair_action] = pair_values
+    return table

@@ -1,0 +1,29 @@
+"""Policy mirror descent with the Kullback-Leibler divergence: Eqs. (14) and (15) of the paper.
+
+A policy is the softmax of its exponent, the step size times the running sum of action values, so
+that a step adds to the exponent and nothing else. All functions act on rows: one state a row, one
+action a column.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def softmax(exponents: NDArray) -> NDArray:
+    """Probabilities proportional to exp(exponents) in each row; no exponent is too large.
+
+    >>> softmax(np.array([[1000.0, 1000.0]]))
+    array([[0.5, 0.5]])
+    """
+    probabilities = exponents - exponents.max(axis=-1, keepdims=True)
+    np.exp(probabilities, out=probabilities)
+    probabilities /= probabilities.sum(axis=-1, keepdims=True)
+    return probabilities
+
+
+def kl_step(policy: NDArray, action_values: NDArray, step_size: float) -> NDArray:
+    """The minimiser over the simplex of -step_size <q, p> + KL(p, policy), Eq. (14)."""
+    with np.errstate(divide="ignore"):
+        return softmax(np.log(policy) + step_size * action_values)

@@ -1,0 +1,154 @@
+"""The data set (x_i, a_i, r_i, x'_i, d_i), kept as counts of distinct states, pairs and triples.
+
+Transitions that share (x, a) enter every estimator of the paper only through their number, their
+summed reward and the counts of their next states, so nothing is lost by collapsing them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+
+class GrowingArray:
+    """An array whose first axis grows by appending, in amortised constant time an item."""
+
+    def __init__(self, item_shape: tuple[int, ...] = (), dtype: type = float):
+        self._buffer = np.empty((0, *item_shape), dtype)
+        self._size = 0
+
+    def __len__(self) -> int:
+        return self._size
+
+    @property
+    def view(self) -> NDArray:
+        return self._buffer[: self._size]
+
+    def extend(self, items: ArrayLike) -> None:
+        items = np.asarray(items, self._buffer.dtype)
+        size = self._size + len(items)
+        if size > len(self._buffer):
+            grown = np.empty((max(size, size * 3 // 2), *self._buffer.shape[1:]), items.dtype)
+            grown[: self._size] = self.view
+            self._buffer = grown
+        self._buffer[self._size : size] = items
+        self._size = size
+
+
+class StateIndex:
+    """Numbers distinct states 0, 1, ... in the order in which they are first seen.
+
+    A state is an integer where `shape` is (), a row of d floats where it is (d,).
+    """
+
+    def __init__(self, shape: tuple[int, ...]):
+        self.shape = shape
+        self._number: dict = {}
+        self._states = GrowingArray(shape, float if shape else int)
+
+    def __len__(self) -> int:
+        return len(self._states)
+
+    @property
+    def states(self) -> NDArray:
+        return self._states.view
+
+    def number(self, states: NDArray) -> NDArray:
+        """The number of each state, giving new ones to states not seen before."""
+        numbers = np.empty(len(states), int)
+        first_new = len(self._number)
+        new_rows = []
+        for i, key in enumerate(self._keys(states)):
+            known = self._number.setdefault(key, first_new + len(new_rows))
+            if known == first_new + len(new_rows):
+                new_rows.append(i)
+            numbers[i] = known
+        self._states.extend(states[new_rows])
+        return numbers
+
+    def find(self, states: NDArray, missing: int) -> NDArray:
+        """The number of each state, `missing` for states never seen."""
+        return np.array([self._number.get(key, missing) for key in self._keys(states)], int)
+
+    def _keys(self, states: NDArray) -> list:
+        if self.shape == ():
+            return states.tolist()
+        states = states + 0.0  # -0.0 equals 0.0 and must hash alike
+        step, data = states.itemsize * self.shape[0], states.tobytes()
+        return [data[i : i + step] for i in range(0, len(data), step)]
+
+
+class Transitions:
+    """Counts of a growing set of transitions.
+
+    Pair g is a distinct (state, action) with its count and summed reward; triple t is a distinct
+    (pair, next state, terminated) with its count.
+    """
+
+    def __init__(self, state_shape: tuple[int, ...], n_actions: int):
+        self.index = StateIndex(state_shape)
+        self.n_actions = n_actions
+        self.size = 0
+        self._pair_number: dict[int, int] = {}
+        self._triple_number: dict[tuple[int, int, bool], int] = {}
+        self._pair_state, self._pair_action = GrowingArray(dtype=int), GrowingArray(dtype=int)
+        self._pair_count, self._pair_reward = GrowingArray(), GrowingArray()
+        self._triple_pair, self._triple_next = GrowingArray(dtype=int), GrowingArray(dtype=int)
+        self._triple_terminated, self._triple_count = GrowingArray(dtype=bool), GrowingArray()
+
+    pair_state = property(lambda self: self._pair_state.view)
+    pair_action = property(lambda self: self._pair_action.view)
+    pair_count = property(lambda self: self._pair_count.view)
+    pair_reward = property(lambda self: self._pair_reward.view)
+    triple_pair = property(lambda self: self._triple_pair.view)
+    triple_next = property(lambda self: self._triple_next.view)
+    triple_terminated = property(lambda self: self._triple_terminated.view)
+    triple_count = property(lambda self: self._triple_count.view)
+
+    @property
+    def continuing_count(self) -> NDArray:
+        """Counts of the triples times (1 - d): nothing follows a terminated transition."""
+        return np.where(self.triple_terminated, 0.0, self.triple_count)
+
+    def add(
+        self,
+        states: NDArray,
+        actions: NDArray,
+        rewards: NDArray,
+        next_states: NDArray,
+        terminated: NDArray,
+    ) -> None:
+        # Interleaved, a trajectory's states are numbered in the order in which it visits them.
+        visited = np.stack([states, next_states], axis=1).reshape(-1, *states.shape[1:])
+        numbers = self.index.number(visited)
+        x, successor = numbers[0::2], numbers[1::2]
+
+        pairs = _number_all(self._pair_number, (x * self.n_actions + actions).tolist())
+        new = _first_positions(pairs, len(self._pair_state))
+        self._pair_state.extend(x[new])
+        self._pair_action.extend(actions[new])
+        self._pair_count.extend(np.zeros(len(new)))
+        self._pair_reward.extend(np.zeros(len(new)))
+        np.add.at(self.pair_count, pairs, 1.0)
+        np.add.at(self.pair_reward, pairs, rewards)
+
+        keys = zip(pairs.tolist(), successor.tolist(), terminated.tolist(), strict=True)
+        triples = _number_all(self._triple_number, keys)
+        new = _first_positions(triples, len(self._triple_pair))
+        self._triple_pair.extend(pairs[new])
+        self._triple_next.extend(successor[new])
+        self._triple_terminated.extend(terminated[new])
+        self._triple_count.extend(np.zeros(len(new)))
+        np.add.at(self.triple_count, triples, 1.0)
+
+        self.size += len(actions)
+
+
+def _number_all(known: dict, keys) -> NDArray:
+    return np.array([known.setdefault(key, len(known)) for key in keys], int)
+
+
+def _first_positions(numbers: NDArray, n_known: int) -> NDArray:
+    """Where each number from n_known on occurs first; numbers are given in order of appearance."""
+    highest_before = np.maximum.accumulate(np.concatenate([[n_known - 1], numbers[:-1]]))
+    return np.flatnonzero(numbers > highest_before)

@@ -1,0 +1,139 @@
+"""Checks of what a caller hands in: each error names what came and what would do."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+
+def check_number(value: object, name: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be a number, got {value!r}")
+    if not math.isfinite(value):
+        raise ValueError(f"{name} must be finite, got {value}")
+    return float(value)
+
+
+def check_positive(value: object, name: str) -> float:
+    if check_number(value, name) <= 0:
+        raise ValueError(f"{name} must be positive, got {value}")
+    return float(value)
+
+
+def check_not_negative(value: object, name: str) -> float:
+    if check_number(value, name) < 0:
+        raise ValueError(f"{name} must not be negative, got {value}")
+    return float(value)
+
+
+def check_count(value: object, name: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{name} must be a whole number, got {value!r}")
+    if value < 1:
+        raise ValueError(f"{name} must be at least 1, got {value}")
+    return int(value)
+
+
+def check_gamma(gamma: object) -> float:
+    if not 0 <= check_number(gamma, "gamma") < 1:
+        raise ValueError(f"gamma must be at least 0 and less than 1, got {gamma}")
+    return float(gamma)
+
+
+def check_states(
+    states: ArrayLike, name: str = "states", shape: tuple[int, ...] | None = None
+) -> NDArray:
+    """States as an array of integers (n,) or of finite floats (n, d), each state of `shape`."""
+    states = np.asarray(states)
+    if states.dtype.kind not in "biuf":
+        raise TypeError(f"{name} must be numbers, got an array of {states.dtype}")
+    if states.ndim == 1 and states.dtype.kind == "f":
+        raise ValueError(
+            f"{name} of shape {states.shape} must be integers: "
+            "give states of one real dimension as (n, 1), by states.reshape(-1, 1)"
+        )
+    if states.ndim not in (1, 2):
+        raise ValueError(f"{name} must have shape (n,) or (n, d), got {states.shape}")
+    if shape is not None and states.shape[1:] != shape:
+        expected = "(n,), integers" if shape == () else f"(n, {shape[0]})"
+        raise ValueError(f"{name} must have shape {expected}, got {states.shape}")
+    if states.ndim == 1:
+        return states.astype(int)
+    states = states.astype(float)
+    check_finite(states, name)
+    return states
+
+
+def check_finite(values: NDArray, name: str) -> None:
+    bad = np.argwhere(~np.isfinite(values))
+    if len(bad):
+        where = tuple(bad[0].tolist())
+        raise ValueError(f"{name} must be finite, got {values[where]} at row {where[0]}")
+
+
+def check_transitions(
+    states: ArrayLike,
+    actions: ArrayLike,
+    rewards: ArrayLike,
+    next_states: ArrayLike,
+    terminated: ArrayLike,
+    *,
+    n_actions: int,
+    shape: tuple[int, ...] | None = None,
+) -> tuple[NDArray, NDArray, NDArray, NDArray, NDArray]:
+    """The five columns of a data set as arrays of the right type and of one length."""
+    states = check_states(states, "states", shape)
+    next_states = check_states(next_states, "next_states", states.shape[1:])
+    actions, rewards, terminated = map(np.asarray, (actions, rewards, terminated))
+    lengths = {
+        "states": len(states),
+        "actions": actions.size,
+        "rewards": rewards.size,
+        "next_states": len(next_states),
+        "terminated": terminated.size,
+    }
+    if len(set(lengths.values())) > 1:
+        found = ", ".join(f"{name} {length}" for name, length in lengths.items())
+        raise ValueError(f"all five arrays must have one length, got {found}")
+    if len(states) == 0:
+        raise ValueError("there must be at least one transition, got none")
+    for name, column in (("actions", actions), ("rewards", rewards), ("terminated", terminated)):
+        if column.ndim != 1:
+            raise ValueError(f"{name} must have shape (n,), got {column.shape}")
+    if actions.dtype.kind not in "iu":
+        raise TypeError(f"actions must be integers, got an array of {actions.dtype}")
+    outside = (actions < 0) | (actions >= n_actions)
+    if outside.any():
+        row = int(np.argmax(outside))
+        raise ValueError(
+            f"actions must lie between 0 and {n_actions - 1}, got {actions[row]} at row {row}"
+        )
+    if rewards.dtype.kind not in "biuf":
+        raise TypeError(f"rewards must be numbers, got an array of {rewards.dtype}")
+    rewards = rewards.astype(float)
+    check_finite(rewards, "rewards")
+    if not np.isin(terminated, (0, 1)).all():
+        raise ValueError("terminated must be true or false (1 or 0) in each row")
+    return states, actions.astype(int), rewards, next_states, terminated.astype(bool)
+
+
+def check_policy(probabilities: ArrayLike, n_states: int, n_actions: int) -> NDArray:
+    """A policy's answer at n states: (n, n_actions), each row a probability distribution."""
+    probabilities = np.asarray(probabilities, float)
+    if probabilities.shape != (n_states, n_actions):
+        raise ValueError(
+            f"the policy must return probabilities of shape {(n_states, n_actions)}, "
+            f"got {probabilities.shape}"
+        )
+    check_finite(probabilities, "the policy's probabilities")
+    sums = probabilities.sum(axis=1)
+    if probabilities.min() < 0 or np.abs(sums - 1).max() > 1e-6:
+        raise ValueError(
+            "the policy must return probabilities that are not negative and sum to 1 in each row, "
+            f"got a least entry of {probabilities.min():.3g} and sums from {sums.min():.9g} "
+            f"to {sums.max():.9g}"
+        )
+    return probabilities

@@ -1,0 +1,222 @@
+"""The operator world model: transition operator, reward and action values in closed form.
+
+`WorldModel` estimates T_n and r_n by conditional mean embeddings, Eq. (10), and from them the
+action values of any policy, Prop. 3. It holds the data and chooses the solver: `exact.py` or
+`low_rank.py`, which give the same function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from powr.exact import EmpiricalMDP, ExactModel, next_counts
+from powr.kernels import Dirac, Kernel
+from powr.low_rank import LowRankModel
+from powr.transitions import Transitions
+from powr.validation import (
+    check_count,
+    check_gamma,
+    check_not_negative,
+    check_number,
+    check_policy,
+    check_positive,
+    check_states,
+    check_transitions,
+)
+
+Policy = Callable[[NDArray], NDArray]
+StateFunction = Callable[[NDArray], NDArray]
+
+# Above this many distinct pairs a dense solve is the slower way to the same function.
+_EXACT_PAIRS = 1000
+
+
+class WorldModel:
+    """World model and closed-form action values from transitions.
+
+    Parameters
+    ----------
+    kernel : the state kernel.
+    n_actions : number of actions, numbered from 0.
+    regularization : the ridge parameter lambda of Eq. (10).
+    method : "exact", one unknown a distinct state-action pair (a state, for the Dirac kernel);
+        "low_rank", a dictionary of states from a pivoted Cholesky; "auto", exact for the Dirac
+        kernel and for up to a thousand distinct pairs at the first fit.
+    tolerance : largest error of the low-rank kernel on its diagonal.
+    max_rank : largest number of states in the dictionary.
+    prior : the action value of what was never seen.
+
+    Attributes
+    ----------
+    states_ : the distinct states seen, in order of appearance.
+    n_transitions_ : the number of transitions fitted.
+    rank_ : the number of states that carry weights.
+    method_ : the method in use.
+
+    Examples
+    --------
+    Two states; action 1 moves to the other one, which pays in state 0.
+
+    >>> model = WorldModel(Dirac(), 2, regularization=1e-9)
+    >>> _ = model.fit([0, 0, 1, 1], [0, 1, 0, 1], [0, 1, 0, 0], [0, 1, 1, 0], [False] * 4)
+    >>> uniform = lambda states: np.full((len(states), 2), 0.5)
+    >>> model.action_values(uniform, 0.5)([0, 1]).round(3)
+    array([[0.375, 1.125],
+           [0.125, 0.375]])
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        n_actions: int,
+        *,
+        regularization: float = 1e-6,
+        method: str = "auto",
+        tolerance: float = 1e-10,
+        max_rank: int = 1000,
+        prior: float = 0.0,
+    ):
+        self.kernel = kernel
+        self.n_actions = n_actions
+        self.regularization = regularization
+        self.method = method
+        self.tolerance = tolerance
+        self.max_rank = max_rank
+        self.prior = prior
+
+    def fit(
+        self,
+        states: ArrayLike,
+        actions: ArrayLike,
+        rewards: ArrayLike,
+        next_states: ArrayLike,
+        terminated: ArrayLike,
+    ) -> WorldModel:
+        """Fit to these transitions alone.
+
+        `states` and `next_states` have shape (n, d), or (n,) for integer states; `terminated`
+        says where the environment ended, which truncation by a time limit does not count as.
+        """
+        self._check_parameters()
+        transitions = check_transitions(
+            states, actions, rewards, next_states, terminated, n_actions=self.n_actions
+        )
+        data = Transitions(transitions[0].shape[1:], self.n_actions)
+        data.add(*transitions)
+        self._data = data
+        self._solver = self._make_solver(data)
+        self._solver.update()
+        return self
+
+    def partial_fit(
+        self,
+        states: ArrayLike,
+        actions: ArrayLike,
+        rewards: ArrayLike,
+        next_states: ArrayLike,
+        terminated: ArrayLike,
+    ) -> WorldModel:
+        """Add transitions to those already fitted; the outcome is that of one fit to all."""
+        if not hasattr(self, "_data"):
+            return self.fit(states, actions, rewards, next_states, terminated)
+        self._data.add(
+            *check_transitions(
+                states,
+                actions,
+                rewards,
+                next_states,
+                terminated,
+                n_actions=self.n_actions,
+                shape=self._data.index.shape,
+            )
+        )
+        self._solver.update()
+        return self
+
+    @property
+    def states_(self) -> NDArray:
+        return self._data.index.states
+
+    @property
+    def n_transitions_(self) -> int:
+        return self._data.size
+
+    @property
+    def rank_(self) -> int:
+        return self._solver.rank
+
+    def action_values(self, policy: Policy, gamma: float) -> StateFunction:
+        """The estimate q of the policy's action values, Prop. 3, as a function of states.
+
+        `policy` maps n states to their (n, n_actions) probabilities, and so does q to values.
+        """
+        check_gamma(gamma)
+        probabilities = check_policy(policy(self.states_), len(self.states_), self.n_actions)
+        weights = self.solve(probabilities, gamma)
+        return self.function(weights, offset=self.prior)
+
+    def reward(self, states: ArrayLike) -> NDArray:
+        """The reward estimate r_n(x, a), (n, n_actions)."""
+        return self.function(self._solver.regress(self._data.pair_reward))(states)
+
+    def expect(
+        self, f: StateFunction, states: ArrayLike, *, past_termination: bool = True
+    ) -> NDArray:
+        """The estimate (T_n f)(x, a) of the mean of f at the next state, (n, n_actions).
+
+        `f` maps n states to n numbers. Without `past_termination` f counts as zero at the state
+        in which an episode ends, as values do.
+        """
+        data = self._data
+        counts = data.triple_count if past_termination else data.continuing_count
+        sums = next_counts(data, counts) @ np.asarray(f(self.states_), float)
+        return self.function(self._solver.regress(sums))(states)
+
+    def solve(self, policy: NDArray, gamma: float) -> NDArray:
+        """Weights of the action values for a policy given by its probabilities at `states_`."""
+        return self._solver.solve(self._rewards_above_prior(gamma), policy, gamma)
+
+    def at_states(self, weights: NDArray) -> NDArray:
+        """The function of these weights at `states_`: H C of Algorithm 1."""
+        return self._solver.at_states(weights)
+
+    def function(self, weights: NDArray, offset: float = 0.0) -> StateFunction:
+        """The function of these weights, (n,) or (n, d) states to (n, n_actions)."""
+        evaluate = self._solver.evaluator(weights)
+        return lambda states: evaluate(check_states(states, shape=self._data.index.shape)) + offset
+
+    def _rewards_above_prior(self, gamma: float) -> NDArray:
+        """Summed rewards of the residual q - prior: r - prior + gamma (1 - d) prior."""
+        data = self._data
+        if self.prior == 0.0:
+            return data.pair_reward
+        onward = np.bincount(data.triple_pair, data.continuing_count, len(data.pair_count))
+        return data.pair_reward + self.prior * (gamma * onward - data.pair_count)
+
+    def _make_solver(self, data: Transitions) -> EmpiricalMDP | ExactModel | LowRankModel:
+        exact = self.method == "exact" or (
+            self.method == "auto"
+            and (isinstance(self.kernel, Dirac) or len(data.pair_state) <= _EXACT_PAIRS)
+        )
+        self.method_ = "exact" if exact else "low_rank"
+        if not exact:
+            return LowRankModel(
+                self.kernel, data, self.regularization, self.tolerance, self.max_rank
+            )
+        if isinstance(self.kernel, Dirac):
+            return EmpiricalMDP(data, self.regularization)
+        return ExactModel(self.kernel, data, self.regularization)
+
+    def _check_parameters(self) -> None:
+        if not isinstance(self.kernel, Kernel):
+            raise TypeError(f"kernel must be Dirac, Gaussian or Exponential, got {self.kernel!r}")
+        check_count(self.n_actions, "n_actions")
+        check_positive(self.regularization, "regularization")
+        check_not_negative(self.tolerance, "tolerance")
+        check_count(self.max_rank, "max_rank")
+        check_number(self.prior, "prior")
+        if self.method not in ("auto", "exact", "low_rank"):
+            raise ValueError(f'method must be "auto", "exact" or "low_rank", got {self.method!r}')
