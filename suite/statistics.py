@@ -133,6 +133,12 @@ def _mann_whitney_rank(first: int, second: int, confidence: float) -> int:
     return int(np.searchsorted(below, (1 - confidence) / 2, side="right") - 1)
 
 
+def time_to_threshold(timesteps: ArrayLike, returns: ArrayLike, threshold: float) -> float:
+    """Timesteps of the first evaluation at or above the threshold; infinite if there is none."""
+    arrived = np.asarray(returns, dtype=float) >= threshold
+    return float(np.asarray(timesteps)[np.argmax(arrived)]) if arrived.any() else math.inf
+
+
 def censored_median(times: ArrayLike) -> float:
     """Median in which a run that never arrived is later than all; infinite if half never did."""
     return float(np.median(np.asarray(times, dtype=float)))

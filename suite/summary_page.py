@@ -1,0 +1,164 @@
+"""summary.md: the summary table to read, and where the results came from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from suite.names import algorithm_name
+
+LEGEND = (
+    "Timesteps to threshold are those of the first evaluation whose mean return is at or above "
+    "it. A run that never arrives counts as later than all others (`>` its timesteps); none is "
+    "dropped. The interval of the median is that of the order statistics at 95% or more, which "
+    "needs six seeds. IQM is the interquartile mean over seeds with its exact 95% bootstrap "
+    "interval. The exact return is that of the final policy by dynamic programming; its score is "
+    "0 for the uniform policy and 1 for the optimum. The area is the average return over log "
+    "timesteps, up to the last timestep that all algorithms of the environment share."
+)
+
+SAMPLED_ESTIMATES = {
+    "final return [min, max]": ("final_mean", "final_min", "final_max"),
+    "IQM": ("final_iqm", "final_iqm_low", "final_iqm_high"),
+}
+EXACT_ESTIMATES = {
+    "exact return [min, max]": ("exact_mean", "exact_min", "exact_max"),
+    "score": ("normalised_iqm", "normalised_iqm_low", "normalised_iqm_high"),
+}
+
+
+class Origin(NamedTuple):
+    """An environment that results came from; runs load different packages of it."""
+
+    commit: str
+    python: str
+    platform: str
+    processor: str
+
+
+def find_origins(provenances: Iterable[Mapping[str, Any]]) -> dict[Origin, dict[str, Any]]:
+    """The distinct origins of runs, each with its number of runs and all versions of packages."""
+    origins: dict[Origin, dict[str, Any]] = {}
+    for provenance in provenances:
+        key = Origin(
+            _commit(provenance["git"]),
+            provenance["python"],
+            provenance["platform"],
+            provenance["cpu"],
+        )
+        found = origins.setdefault(key, {"runs": 0, "packages": {}})
+        found["runs"] += 1
+        for name, version in provenance["packages"].items():
+            found["packages"].setdefault(name, set()).add(version)
+    return dict(sorted(origins.items()))
+
+
+def _commit(git: Mapping[str, Any] | None) -> str:
+    if git is None:
+        return "outside a repository"
+    return git["commit"][:12] + ("" if git["clean"] else " with local changes")
+
+
+def render(
+    summary: pd.DataFrame,
+    scale: str,
+    missing: Sequence[str],
+    origins: Mapping[Origin, Mapping[str, Any]],
+) -> str:
+    """The summary as Markdown, ending with the environments that the results came from."""
+    planned = summary.drop_duplicates(["environment", "algorithm", "policy"])
+    planned = planned[planned["policy"] == "deterministic"]
+    runs, due = planned["seeds"].sum(), planned["seeds_planned"].sum()
+    parts = [f"# Results at the scale {scale}", f"{runs} of {due} runs."]
+    if missing:
+        parts.append("Missing runs:\n\n" + "\n".join(f"- `{path}`" for path in missing))
+    for environment, rows in summary.groupby("environment", sort=False):
+        parts += [f"## {environment}", _times_table(rows), _returns_table(rows)]
+    parts += ["## How to read it", LEGEND]
+    parts += ["## Where the results came from", _origins_table(origins)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _times_table(rows: pd.DataFrame) -> str:
+    table = [("algorithm", "threshold", "reached", "median timesteps", "first .. last")]
+    for row in rows.to_dict("records"):
+        table.append(
+            (
+                _algorithm(row),
+                f"{row['threshold']:g}",
+                f"{row['reached']} of {row['seeds']}",
+                *_times(row),
+            )
+        )
+    return _markdown(table)
+
+
+def _times(row: Mapping[str, Any]) -> tuple[str, str]:
+    if not row["seeds"]:
+        return "no run", "no run"
+    if not row["reached"]:
+        return "never", f"never within {row['timesteps']:,}"
+
+    def text(timestep: float) -> str:
+        return f"> {row['timesteps']:,}" if math.isinf(timestep) else f"{timestep:,.0f}"
+
+    median = text(row["median_timestep"])
+    interval = _interval(row["median_low"], row["median_high"], text)
+    return median + interval, f"{text(row['earliest'])} .. {text(row['latest'])}"
+
+
+def _returns_table(rows: pd.DataFrame) -> str:
+    first = rows.iloc[0]
+    exact = not math.isnan(first["optimum"])
+    columns = {**SAMPLED_ESTIMATES, **(EXACT_ESTIMATES if exact else {})}
+    columns[f"area until {first['area_until']:,}"] = ("area_iqm", "area_iqm_low", "area_iqm_high")
+    table = [("algorithm", "timesteps", *columns)]
+    for row in rows.drop_duplicates(["algorithm", "policy"]).to_dict("records"):
+        estimates = (_estimate(row, *names) for names in columns.values())
+        table.append((_algorithm(row), f"{row['timesteps']:,}", *estimates))
+    text = _markdown(table)
+    if exact:
+        text += (
+            f"\n\nExact return of the optimum: {_number(first['optimum'])}; "
+            f"of the uniform policy: {_number(first['uniform'])}."
+        )
+    return text
+
+
+def _estimate(row: Mapping[str, Any], value: str, low: str, high: str) -> str:
+    if math.isnan(row.get(value, math.nan)):
+        return "no run"
+    return _number(row[value]) + _interval(row[low], row[high], _number)
+
+
+def _interval(low: float, high: float, text: Callable[[float], str]) -> str:
+    return "" if math.isnan(low) else f" [{text(low)}, {text(high)}]"
+
+
+def _number(value: float) -> str:
+    return f"{round(value, 2) + 0.0:.2f}"  # adding zero turns -0.00 into 0.00
+
+
+def _algorithm(row: Mapping[str, Any]) -> str:
+    sampled = " (sampled)" if row["policy"] == "sampled" else ""
+    return algorithm_name(row["algorithm"]) + sampled
+
+
+def _origins_table(origins: Mapping[Origin, Mapping[str, Any]]) -> str:
+    table = [("runs", "commit", "Python", "platform", "processor", "packages")]
+    for origin, found in origins.items():
+        packages = ", ".join(
+            f"{name} {' and '.join(sorted(found['packages'][name]))}"
+            for name in sorted(found["packages"], key=str.lower)
+        )
+        table.append((str(found["runs"]), *origin, packages))
+    return _markdown(table)
+
+
+def _markdown(table: Sequence[Sequence[str]]) -> str:
+    head, *body = table
+    lines = [head, ["---"] * len(head), *body]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
