@@ -1,3 +1,7 @@
 """POWR: policy mirror descent with operator world models."""
 
+from powr.agent import POWR
+
 __version__ = "0.1.0"
+
+__all__ = ["POWR"]

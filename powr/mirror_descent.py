@@ -10,6 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from powr.world_model import WorldModel
+
 
 def softmax(exponents: NDArray) -> NDArray:
     """Probabilities proportional to exp(exponents) in each row; no exponent is too large.
@@ -27,3 +29,18 @@ def kl_step(policy: NDArray, action_values: NDArray, step_size: float) -> NDArra
     """The minimiser over the simplex of -step_size <q, p> + KL(p, policy), Eq. (14)."""
     with np.errstate(divide="ignore"):
         return softmax(np.log(policy) + step_size * action_values)
+
+
+def mirror_descent(
+    model: WorldModel, weights: NDArray, *, steps: int, step_size: float, gamma: float
+) -> NDArray:
+    """The loop of Algorithm 1 in a world model: the weights of the exponent after some steps.
+
+    `weights` are those of the exponent so far, over the model's basis.
+    """
+    exponents = model.at_states(weights)
+    for _ in range(steps):
+        gain = step_size * model.solve(softmax(exponents), gamma)
+        weights = weights + gain
+        exponents += model.at_states(gain)
+    return weights

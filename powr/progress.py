@@ -1,0 +1,52 @@
+"""The progress bar of `POWR.learn`: timesteps, last return, rank of the model, seconds a step."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from powr.agent import POWR
+
+# Timesteps between two updates of the figures beside the bar.
+_EVERY = 50
+
+
+class Progress:
+    """A tqdm bar over timesteps where enabled, else nothing."""
+
+    def __init__(self, agent: POWR, total_timesteps: int, *, enabled: bool):
+        self._agent = agent
+        self._bar = make_bar(total_timesteps) if enabled else None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self._bar is not None:
+            self._show()
+            self._bar.close()
+
+    def step(self) -> None:
+        if self._bar is not None:
+            self._bar.update()
+            if self._bar.n % _EVERY == 0:
+                self._show()
+
+    def _show(self) -> None:
+        agent, elapsed = self._agent, self._bar.format_dict["elapsed"]
+        figures = {"s/step": f"{elapsed / max(self._bar.n, 1):.1e}"}
+        if agent.model_ is not None:
+            figures = {"rank": agent.model_.rank_, **figures}
+        if agent.episode_returns:
+            figures = {"return": f"{agent.episode_returns[-1]:.6g}", **figures}
+        self._bar.set_postfix(figures)
+
+
+def make_bar(total_timesteps: int):
+    try:
+        from tqdm import tqdm
+    except ImportError as error:
+        raise ImportError(
+            "progress_bar=True needs tqdm: pip install tqdm, or pip install 'powr[progress]'"
+        ) from error
+    return tqdm(total=total_timesteps, unit="step")
