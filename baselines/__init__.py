@@ -1,0 +1,1 @@
+"""The paper's baselines, from Stable-Baselines3 and sb3-contrib with the libraries' defaults."""

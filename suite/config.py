@@ -1,0 +1,173 @@
+"""envs.yaml: the study's choices, checked, and what they mean for one run.
+
+A run's digest covers every setting that can change its results and nothing else. It is part of
+the run file's name, so a run file is current exactly when its name is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jsonschema
+import yaml
+
+from suite import SuiteError
+
+SCHEMA = Path(__file__).parent.parent / "schemas" / "envs.schema.json"
+
+
+class Run(NamedTuple):
+    """One training: an algorithm, an environment and a seed at a scale."""
+
+    scale: str
+    environment: str
+    algorithm: str
+    seed: int
+    digest: str
+
+    @property
+    def path(self) -> Path:
+        """The run file, relative to the folder of results."""
+        name = f"seed{self.seed}-{self.digest}.csv"
+        return Path(self.scale, self.environment, self.algorithm, name)
+
+
+class StrictLoader(yaml.SafeLoader):
+    """YAML that refuses repeated and non-text keys and reads 1e-6 as a number, as YAML 1.2 does."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[str, Any]:
+        seen = set()
+        for key_node, _ in node.value:
+            if key_node.tag != "tag:yaml.org,2002:str":
+                raise yaml.MarkedYAMLError(
+                    problem=f"the key {key_node.value} is not text: put it in quotes",
+                    problem_mark=key_node.start_mark,
+                )
+            if key_node.value in seen:
+                raise yaml.MarkedYAMLError(
+                    problem=f"the key {key_node.value} is given twice: keep one of the two",
+                    problem_mark=key_node.start_mark,
+                )
+            seen.add(key_node.value)
+        return super().construct_mapping(node, deep)
+
+
+StrictLoader.add_implicit_resolver(
+    "tag:yaml.org,2002:float",
+    re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)[eE][-+]?\d+$"),
+    list("-+.0123456789"),
+)
+
+
+def load(path: str | Path) -> dict[str, Any]:
+    """Read and check a study; the result holds what the file says and nothing else."""
+    study = read_yaml(path)
+    check_schema(study, SCHEMA, path)
+    check_names(study, path)
+    return study
+
+
+def read_yaml(path: str | Path) -> Any:
+    try:
+        # StrictLoader is a SafeLoader: it builds plain values only.
+        return yaml.load(Path(path).read_text(encoding="utf-8"), StrictLoader)  # noqa: S506
+    except OSError as error:
+        raise SuiteError(f"{path}: cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise SuiteError(f"{path}: is not UTF-8 text (byte {error.start})") from error
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        place = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
+        raise SuiteError(f"{path}{place}: {error.problem or error.context}") from error
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        reason = str(error).splitlines()[0]
+        raise SuiteError(f"{path}: is not the YAML expected here: {reason}") from error
+
+
+def check_schema(data: Any, schema: Path, path: str | Path) -> None:
+    """Refuse data that the JSON schema does not allow, naming the place in the file."""
+    validator = jsonschema.Draft202012Validator(json.loads(schema.read_text(encoding="utf-8")))
+    try:
+        error = jsonschema.exceptions.best_match(validator.iter_errors(data))
+        json.dumps(data, allow_nan=False)
+    except (RecursionError, TypeError, ValueError) as unusable:
+        # Dates, infinities and values that contain themselves are YAML but not settings.
+        error = error if not isinstance(unusable, RecursionError) else None
+        if error is None:
+            raise SuiteError(
+                f"{path}: holds a value that is no finite number, text, list or mapping"
+            ) from unusable
+    if error is not None:
+        place = ".".join(map(str, error.absolute_path)) or "the file"
+        message = error.message if len(error.message) < 200 else error.message[:200] + " ..."
+        raise SuiteError(f"{path}: {place}: {message}")
+
+
+def check_names(study: dict[str, Any], path: str | Path) -> None:
+    """Refuse names of environments and algorithms that are used but not defined."""
+    environments, algorithms = study["environments"], study["algorithms"]
+    for name, algorithm in algorithms.items():
+        place = f"{path}: algorithms.{name}.environments"
+        _check_known(algorithm.get("environments", {}), environments, place)
+    for name, scale in study["scales"].items():
+        place = f"{path}: scales.{name}"
+        _check_known(scale["algorithms"], algorithms, f"{place}.algorithms")
+        _check_known(scale["timesteps"], environments, f"{place}.timesteps")
+        overrides = scale.get("overrides", {})
+        _check_known(overrides, scale["algorithms"], f"{place}.overrides")
+        for algorithm, timesteps in overrides.items():
+            _check_known(timesteps, scale["timesteps"], f"{place}.overrides.{algorithm}")
+
+
+def _check_known(names: Any, known: Any, place: str) -> None:
+    for name in names:
+        if name not in known:
+            raise SuiteError(f"{place}: {name} is not one of {', '.join(known)}")
+
+
+def resolve(study: dict[str, Any], scale: str, environment: str, algorithm: str) -> dict[str, Any]:
+    """Everything that decides the results of a run, but for its seed."""
+    _check_known([scale], study["scales"], "scale")
+    scope = study["scales"][scale]
+    _check_known([environment], scope["timesteps"], f"environment at scale {scale}")
+    _check_known([algorithm], scope["algorithms"], f"algorithm at scale {scale}")
+    overrides = scope.get("overrides", {}).get(algorithm, {})
+    env, learner = study["environments"][environment], study["algorithms"][algorithm]
+    return {
+        "environment": {
+            "id": env["id"],
+            "kwargs": env["kwargs"],
+            "fingerprint": env.get("fingerprint"),
+        },
+        "algorithm": {
+            **{key: learner[key] for key in ("class", "revision", "policy") if key in learner},
+            "settings": {
+                **learner["settings"],
+                **learner.get("environments", {}).get(environment, {}),
+            },
+        },
+        "timesteps": overrides.get(environment, scope["timesteps"][environment]),
+        "evaluation": study["evaluation"],
+    }
+
+
+def digest(settings: dict[str, Any]) -> str:
+    """Twelve hexadecimal digits that name resolved settings."""
+    canonical = json.dumps(settings, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(canonical.encode()).hexdigest()[:12]
+
+
+def runs(study: dict[str, Any], scale: str) -> list[Run]:
+    """All runs of a scale, seed 0 of everything before seed 1 of anything."""
+    _check_known([scale], study["scales"], "scale")
+    scope = study["scales"][scale]
+    return [
+        Run(scale, env, name, seed, digest(resolve(study, scale, env, name)))
+        for seed in range(scope["seeds"])
+        for env in scope["timesteps"]
+        for name in scope["algorithms"]
+    ]

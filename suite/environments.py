@@ -1,0 +1,94 @@
+"""The environments of the study, and the fingerprints that tell one version from another."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from suite import SuiteError
+
+ROLLOUT_STEPS = 1000
+DECIMALS = 5  # coarser than single precision, so that another maths library rounds alike
+
+
+def make(settings: dict[str, Any]) -> gymnasium.Env:
+    """A new environment; settings are those of one run, as resolved from envs.yaml."""
+    try:
+        env = gymnasium.make(settings["id"], disable_env_checker=True, **settings["kwargs"])
+    except (gymnasium.error.Error, ImportError, TypeError, ValueError, KeyError) as error:
+        raise SuiteError(
+            f"environment {settings['id']} with {settings['kwargs']} cannot be made: {error}"
+        ) from error
+    if env.spec.max_episode_steps is None:
+        raise SuiteError(
+            f"environment {settings['id']} has no time limit, so an evaluation might never end: "
+            "give it max_episode_steps in its kwargs"
+        )
+    return env
+
+
+def has_transition_table(env: gymnasium.Env) -> bool:
+    return hasattr(env.unwrapped, "P") and hasattr(env.unwrapped, "initial_state_distrib")
+
+
+def fingerprint(env: gymnasium.Env) -> str:
+    """Digest of the environment's behaviour, the same for environments that behave alike."""
+    behaviour = {
+        "spaces": [str(env.observation_space), str(env.action_space)],
+        "time_limit": env.spec.max_episode_steps,
+        "dynamics": _table(env) if has_transition_table(env) else _rollout(env),
+    }
+    return hashlib.sha256(json.dumps(behaviour, sort_keys=True).encode()).hexdigest()
+
+
+def _table(env: gymnasium.Env) -> dict[str, Any]:
+    table = env.unwrapped.P
+    return {
+        "transitions": [
+            [
+                [
+                    (float(probability), int(successor), float(reward), bool(terminated))
+                    for probability, successor, reward, terminated in table[state][action]
+                ]
+                for action in sorted(table[state])
+            ]
+            for state in sorted(table)
+        ],
+        "start": [float(probability) for probability in env.unwrapped.initial_state_distrib],
+    }
+
+
+def _rollout(env: gymnasium.Env) -> list[Any]:
+    env.action_space.seed(0)
+    observation, _ = env.reset(seed=0)
+    trace = [_rounded(observation)]
+    for _ in range(ROLLOUT_STEPS):
+        observation, reward, terminated, truncated, _ = env.step(env.action_space.sample())
+        trace += [_rounded(observation), _rounded(reward), bool(terminated), bool(truncated)]
+        if terminated or truncated:
+            observation, _ = env.reset()
+            trace.append(_rounded(observation))
+    return trace
+
+
+def _rounded(value: Any) -> list[float]:
+    # Adding zero turns -0.0 into 0.0.
+    return (np.round(np.ravel(value).astype(float), DECIMALS) + 0.0).tolist()
+
+
+def check_fingerprint(settings: dict[str, Any]) -> None:
+    """Stop before any training if the environment is not the one that envs.yaml means."""
+    env = make(settings)
+    found, expected = fingerprint(env), settings["fingerprint"]
+    env.close()
+    if found != expected:
+        raise SuiteError(
+            f"environment {settings['id']} with {settings['kwargs']} is not the expected one: "
+            f"expected fingerprint {expected}, found {found} with gymnasium "
+            f"{gymnasium.__version__}. Install the pinned version, or, if the environment is "
+            f"meant to be this one, write `fingerprint: {found}` into envs.yaml"
+        )

@@ -1,0 +1,74 @@
+"""Where a result came from: code, packages, machine and threads, without naming the machine."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+import re
+import resource
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import threadpoolctl
+
+ROOT = Path(__file__).parent.parent
+
+
+def collect() -> dict[str, Any]:
+    """Call when everything that the run uses is imported: it reports what is loaded."""
+    return {
+        "git": git_state(ROOT),
+        "python": platform.python_version(),
+        "platform": f"{platform.system()} {platform.machine()}",
+        "cpu": cpu_model(),
+        "packages": loaded_packages(),
+        "thread_pools": thread_pools(),
+    }
+
+
+def git_state(folder: Path) -> dict[str, Any] | None:
+    """Commit, and whether the tracked files are unchanged; None outside a repository."""
+
+    def git(*arguments: str) -> str:
+        command = ["git", "-C", str(folder), *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout  # noqa: S603
+
+    try:
+        if Path(git("rev-parse", "--show-toplevel").strip()) != folder.resolve():
+            return None
+        return {
+            "commit": git("rev-parse", "HEAD").strip(),
+            "clean": not git("status", "--porcelain", "--untracked-files=no").strip(),
+        }
+    except (OSError, subprocess.CalledProcessError):
+        return None
+
+
+def cpu_model() -> str:
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    except OSError:
+        text = ""
+    match = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
+    return match[1] if match else platform.processor()
+
+
+def loaded_packages() -> dict[str, str]:
+    """Versions of the installed distributions that have a module loaded."""
+    distributions = importlib.metadata.packages_distributions()
+    loaded = {name.partition(".")[0] for name in sys.modules}
+    names = {name for module in loaded for name in distributions.get(module, [])}
+    return {name: importlib.metadata.version(name) for name in sorted(names, key=str.lower)}
+
+
+def thread_pools() -> list[dict[str, Any]]:
+    """BLAS and OpenMP libraries with the number of threads that they use now."""
+    keys = ("user_api", "internal_api", "version", "architecture", "num_threads")
+    return [{key: pool.get(key) for key in keys} for pool in threadpoolctl.threadpool_info()]
+
+
+def peak_memory_bytes() -> int:
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024

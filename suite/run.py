@@ -1,0 +1,234 @@
+"""One run: train one algorithm on one environment with one seed, evaluate it on the way.
+
+    python -m suite.run --scale quick --env Taxi-v3 --algorithm dqn --seed 3 --out FILE.csv
+
+The evaluations go to FILE.csv, which holds no clock and is byte-identical when run again;
+settings, provenance and times go to FILE.json. Both appear whole or not at all, the CSV last.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import gymnasium
+import numpy as np
+import threadpoolctl
+
+from suite import SuiteError, config, environments, provenance
+from suite.evaluation import Evaluation, Evaluator, grid
+
+COLUMNS = ("timestep", *Evaluation._fields)
+STREAMS = ("training", "agent", "evaluation", "sampled_evaluation")
+
+
+class Stopped(BaseException):
+    """A signal asked the run to end."""
+
+
+def seed_streams(seed: int) -> dict[str, int]:
+    """Independent seeds of the parts of a run, the same for every algorithm."""
+    children = np.random.SeedSequence(seed).spawn(len(STREAMS))
+    return {
+        name: int(child.generate_state(1)[0]) for name, child in zip(STREAMS, children, strict=True)
+    }
+
+
+class Recorder:
+    """The callback of training: evaluates at the points of the grid, stops at the last."""
+
+    def __init__(self, evaluator: Evaluator, points: list[int], name: str) -> None:
+        self.evaluator = evaluator
+        self.points = points
+        self.name = name
+        self.rows: list[tuple[int, Evaluation]] = []
+        self.times: list[dict[str, float]] = []
+        self.start = time.perf_counter()
+
+    def __call__(self, agent: Any) -> bool:
+        if agent.num_timesteps == self.points[len(self.rows)]:
+            self._evaluate(agent)
+        return len(self.rows) == len(self.points)
+
+    def _evaluate(self, agent: Any) -> None:
+        begin = time.perf_counter()
+        result = self.evaluator.evaluate(agent)
+        end = time.perf_counter()
+        timestep = agent.num_timesteps
+        self.rows.append((timestep, result))
+        self.times.append(
+            {
+                "timestep": timestep,
+                "seconds": end - self.start,
+                "evaluation_seconds": end - begin,
+            }
+        )
+        training = end - self.start - sum(entry["evaluation_seconds"] for entry in self.times)
+        print(
+            f"{self.name}: {timestep:,} of {self.points[-1]:,} timesteps, "
+            f"{timestep / training:,.0f} a second, last return {result.mean:.2f}",
+            file=sys.stderr,
+            flush=True,
+        )
+
+
+def build(settings: dict[str, Any], seeds: dict[str, int]) -> tuple[Any, Callable[..., Any]]:
+    """The agent and the function that trains it: learn(timesteps, callback)."""
+    algorithm = settings["algorithm"]
+    env = environments.make(settings["environment"])
+    make_agent = build_powr if algorithm["class"] == "powr" else build_baseline
+    try:
+        return make_agent(algorithm, env, seeds)
+    except (TypeError, ValueError, AssertionError) as error:
+        raise SuiteError(
+            f"{algorithm['class']} does not accept the settings {algorithm['settings']} on "
+            f"{settings['environment']['id']}: {error}"
+        ) from error
+
+
+def build_powr(algorithm: dict[str, Any], env: gymnasium.Env, seeds: dict[str, int]) -> tuple:
+    from powr import POWR, kernels
+
+    arguments = dict(algorithm["settings"])
+    if kernel := arguments.pop("kernel", None):
+        arguments["kernel"] = kernels.from_settings(**kernel)
+    agent = POWR(env, seed=seeds["agent"], **arguments)
+    return agent, agent.learn
+
+
+def build_baseline(algorithm: dict[str, Any], env: gymnasium.Env, seeds: dict[str, int]) -> tuple:
+    from baselines import training
+
+    model = training.build(
+        algorithm["class"],
+        algorithm["policy"],
+        algorithm["settings"],
+        env,
+        agent_seed=seeds["agent"],
+        training_seed=seeds["training"],
+    )
+    return model, functools.partial(training.learn, model)
+
+
+def run(settings: dict[str, Any], seed: int, name: str) -> tuple[str, dict[str, Any]]:
+    """The text of the run's CSV and the content of its JSON."""
+    started = datetime.now(UTC)
+    environments.check_fingerprint(settings["environment"])
+    seeds = seed_streams(seed)
+    protocol = settings["evaluation"]
+    _, learn = build(settings, seeds)
+    evaluator = Evaluator(
+        settings["environment"],
+        episodes=protocol["episodes"],
+        seed=seeds["evaluation"],
+        sampled_seed=(
+            seeds["sampled_evaluation"] if settings["algorithm"]["class"] == "powr" else None
+        ),
+    )
+    points = grid(settings["timesteps"], protocol["first"], protocol["per_decade"])
+    recorder = Recorder(evaluator, points, name)
+    # All libraries are loaded by now, so that none is missed.
+    with threadpoolctl.threadpool_limits(1):
+        origin = provenance.collect()
+        learn(settings["timesteps"], callback=recorder)
+    if len(recorder.rows) < len(points):
+        raise SuiteError(
+            f"{name}: training ended before timestep {points[len(recorder.rows)]}, where an "
+            "evaluation was due"
+        )
+    return as_csv(recorder.rows), {
+        "settings": {**settings, "seed": seed},
+        "digest": config.digest(settings),
+        "provenance": origin,
+        "seed_streams": seeds,
+        "started": started.isoformat(timespec="seconds"),
+        "duration_seconds": recorder.times[-1]["seconds"],
+        "peak_memory_bytes": provenance.peak_memory_bytes(),
+        "evaluations": recorder.times,
+    }
+
+
+def as_csv(rows: list[tuple[int, Evaluation]]) -> str:
+    lines = [COLUMNS, *((timestep, *evaluation) for timestep, evaluation in rows)]
+    return "".join(
+        ",".join("" if cell is None else str(cell) for cell in line) + "\n" for line in lines
+    )
+
+
+def write(out: Path, csv: str, document: dict[str, Any]) -> None:
+    """Write both files aside, then move them into place, the CSV last."""
+    texts = {out.with_suffix(".json"): json.dumps(document, indent=1) + "\n", out: csv}
+    aside = {path: path.with_name(f".{path.name}.part") for path in texts}
+    try:
+        for path, text in texts.items():
+            with aside[path].open("w", encoding="utf-8", newline="\n") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+        for path in texts:
+            aside[path].replace(path)
+    finally:
+        for path in aside.values():
+            path.unlink(missing_ok=True)
+
+
+def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="suite.run", description=__doc__.splitlines()[0])
+    parser.add_argument("--scale", required=True, help="a scale of the study")
+    parser.add_argument("--env", required=True, help="an environment of the scale")
+    parser.add_argument("--algorithm", required=True, help="an algorithm of the scale")
+    parser.add_argument("--seed", required=True, type=int, help="a whole number from 0 on")
+    parser.add_argument("--out", required=True, type=Path, help="run file to write, ends in .csv")
+    parser.add_argument("--envs", default="envs.yaml", help="the study (default: %(default)s)")
+    options = parser.parse_args(arguments)
+    if options.seed < 0:
+        parser.error(f"--seed {options.seed}: must be a whole number from 0 on")
+    if options.out.suffix != ".csv" or options.out.is_dir():
+        parser.error(f"--out {options.out}: must name a file that ends in .csv")
+    return options
+
+
+def stop(signum: int, frame: FrameType | None) -> None:
+    raise Stopped(signum)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    options = parse_arguments(arguments)
+    signals = (signal.SIGINT, signal.SIGTERM)
+    for signum in signals:
+        signal.signal(signum, stop)
+    try:
+        study = config.load(options.envs)
+        settings = config.resolve(study, options.scale, options.env, options.algorithm)
+        name = f"{options.algorithm} on {options.env}, seed {options.seed}"
+        csv, document = run(settings, options.seed, name)
+        for signum in signals:
+            signal.signal(signum, signal.SIG_IGN)
+        options.out.parent.mkdir(parents=True, exist_ok=True)
+        write(options.out, csv, document)
+    except SuiteError as error:
+        print(f"suite.run: {error}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"suite.run: {options.out} was not written: {error}", file=sys.stderr)
+        return 1
+    except Stopped as stopped:
+        signum = stopped.args[0]
+        reason = signal.Signals(signum).name
+        print(f"suite.run: stopped by {reason}, {options.out} was not written", file=sys.stderr)
+        return 128 + signum
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
