@@ -34,11 +34,11 @@ def exact_frequencies(mdp: TabularMDP, max_denominator: int = 12) -> Transitions
         state, action = divmod(row, mdp.n_actions)
         outcomes = np.append(probabilities, 1 - probabilities.sum())
         counts = _whole_multiples(outcomes, max_denominator)
-        for outcome, count in enumerate(counts):
+        for outcome in np.flatnonzero(counts):
             ends = outcome == mdp.n_states
             step = (state, action, mdp.rewards[state, action], state if ends else outcome, ends)
             for column, entry in zip(columns, step, strict=True):
-                column.extend([entry] * count)
+                column.extend([entry] * counts[outcome])
     return Transitions(*map(np.array, columns))
 
 
@@ -65,9 +65,9 @@ def random_policy(rng: np.random.Generator, n_states: int, n_actions: int) -> np
     return rng.dirichlet(np.ones(n_actions), size=n_states)
 
 
-def _whole_multiples(probabilities: np.ndarray, max_denominator: int) -> list[int]:
+def _whole_multiples(probabilities: np.ndarray, max_denominator: int) -> np.ndarray:
     for denominator in range(1, max_denominator + 1):
         counts = np.rint(probabilities * denominator)
         if np.allclose(probabilities * denominator, counts, rtol=0, atol=1e-9):
-            return [int(count) for count in counts]
+            return counts.astype(int)
     raise ValueError(f"{probabilities} are no multiples of 1/N for any N <= {max_denominator}")

@@ -1,0 +1,627 @@
+"""The world model against Algorithm 1, exact policy evaluation and ridge LSTD-Q."""
+
+import gymnasium
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from powr.kernels import Dirac, Exponential, Gaussian
+from powr.mirror_descent import softmax
+from powr.tabular import TabularMDP
+from powr.world_model import WorldModel
+from tests.reference import kernels as literal
+from tests.reference import tabular
+from tests.reference.algorithm1 import algorithm1
+from tests.reference.data import Transitions, exact_frequencies, random_mdp, random_policy
+from tests.reference.lstd import lstd_q
+
+seeds = st.integers(0, 2**32 - 1)
+sizes = st.tuples(st.integers(1, 6), st.integers(1, 4))
+regularizations = st.sampled_from([1e-12, 1e-6, 1e-2, 1.0, 100.0])
+
+N_ACTIONS = 3
+
+KERNELS = {
+    "Dirac": (Dirac(), literal.dirac()),
+    "Gaussian": (Gaussian([0.5, 1.5]), literal.gaussian([0.5, 1.5])),
+    "Exponential": (Exponential([0.5, 1.5]), literal.exponential([0.5, 1.5])),
+}
+every_kernel = pytest.mark.parametrize("kernel", KERNELS)
+METHODS = [
+    *((name, "exact") for name in KERNELS),
+    ("Gaussian", "low_rank"),
+    ("Exponential", "low_rank"),
+]
+every_solver = pytest.mark.parametrize(("kernel", "method"), METHODS)
+
+
+def sample_transitions(rng: np.random.Generator, n: int) -> Transitions:
+    """Steps between few places in the plane: states and pairs repeat, and some episodes end."""
+    places = rng.normal(size=(n // 2, 2))
+    return Transitions(
+        places[rng.integers(len(places), size=n)],
+        rng.integers(N_ACTIONS, size=n),
+        rng.normal(size=n),
+        places[rng.integers(len(places), size=n)],
+        rng.random(n) < 0.2,
+    )
+
+
+def linear_softmax_policy(rng: np.random.Generator):
+    weights = rng.normal(size=(2, N_ACTIONS))
+    return lambda states: softmax(np.asarray(states) @ weights)
+
+
+def table_policy(table: np.ndarray):
+    return lambda states: table[states]
+
+
+def fitted(data: Transitions, kernel: str = "Exponential", **parameters) -> WorldModel:
+    return WorldModel(KERNELS[kernel][0], N_ACTIONS, **parameters).fit(*data)
+
+
+def fitted_to_table(data: Transitions, n_actions: int, regularization: float) -> WorldModel:
+    return WorldModel(Dirac(), n_actions, regularization=regularization).fit(*data)
+
+
+@pytest.mark.parametrize(
+    ("env_id", "kwargs"),
+    [
+        ("FrozenLake-v1", {"map_name": "4x4", "is_slippery": False}),
+        ("FrozenLake-v1", {"map_name": "4x4", "is_slippery": True}),
+        ("FrozenLake-v1", {"map_name": "8x8", "is_slippery": False}),
+        ("FrozenLake-v1", {"map_name": "8x8", "is_slippery": True}),
+        ("Taxi-v3", {}),
+        ("CliffWalking-v1", {}),
+    ],
+)
+@pytest.mark.parametrize("gamma", [0.9, 0.99])
+def test_action_values_of_environments_are_exact(env_id, kwargs, gamma):
+    """Prop. 3 with the Dirac kernel and lambda -> 0 is Eq. (7)."""
+    mdp = TabularMDP.from_env(gymnasium.make(env_id, **kwargs))
+    model = fitted_to_table(exact_frequencies(mdp), mdp.n_actions, regularization=1e-15)
+    rng = np.random.default_rng(0)
+    for _ in range(3):
+        policy = random_policy(rng, mdp.n_states, mdp.n_actions)
+        q = model.action_values(table_policy(policy), gamma)(np.arange(mdp.n_states))
+        np.testing.assert_allclose(q, mdp.action_values(policy, gamma), rtol=1e-8, atol=1e-14)
+
+
+@given(seeds, sizes, st.booleans())
+def test_action_values_of_random_mdps_are_exact(seed, size, terminates):
+    """Prop. 3 with the Dirac kernel and lambda -> 0 is Eq. (7)."""
+    rng = np.random.default_rng(seed)
+    mdp, policy = random_mdp(rng, *size, terminates=terminates), random_policy(rng, *size)
+    model = fitted_to_table(exact_frequencies(mdp), mdp.n_actions, regularization=1e-15)
+    q = model.action_values(table_policy(policy), 0.95)(np.arange(mdp.n_states))
+    expected = mdp.action_values(policy, 0.95)
+    np.testing.assert_allclose(q, expected, rtol=1e-8, atol=1e-8 * np.abs(expected).max())
+
+
+def test_error_vanishes_in_proportion_to_the_regularization():
+    mdp = TabularMDP.from_env("FrozenLake-v1")
+    policy = random_policy(np.random.default_rng(0), mdp.n_states, mdp.n_actions)
+    exact = mdp.action_values(policy, 0.99)
+    errors = []
+    for regularization in (1e-6, 1e-8, 1e-10):
+        model = fitted_to_table(exact_frequencies(mdp), mdp.n_actions, regularization)
+        q = model.action_values(table_policy(policy), 0.99)(np.arange(mdp.n_states))
+        errors.append(np.abs(q - exact).max())
+    np.testing.assert_allclose(np.divide(errors[:-1], errors[1:]), 100, rtol=0.01)
+
+
+@given(seeds, sizes, regularizations, st.integers(1, 60), st.sampled_from([0.0, 0.9, 0.99]))
+def test_regularized_action_values_are_those_of_the_shrunk_model(
+    seed, size, regularization, n, gamma
+):
+    """Eqs. (10) and (12) with the Dirac kernel at any lambda, pairs never seen included."""
+    rng = np.random.default_rng(seed)
+    n_states, n_actions = size
+    data = Transitions(
+        rng.integers(n_states, size=n),
+        rng.integers(n_actions, size=n),
+        rng.normal(size=n),
+        rng.integers(n_states, size=n),
+        rng.random(n) < 0.3,
+    )
+    policy = random_policy(rng, *size)
+    model = fitted_to_table(data, n_actions, regularization)
+    transitions, rewards = tabular.shrunk_model(
+        *data, n_states=n_states, n_actions=n_actions, regularization=regularization
+    )
+    # Where a state was never seen, the model knows no policy for it: there it asks for none.
+    expected = tabular.action_values(transitions, rewards, policy, gamma)
+    q = model.action_values(table_policy(policy), gamma)(np.arange(n_states))
+    scale = np.abs(expected).max()
+    np.testing.assert_allclose(q, expected, rtol=1e-8, atol=1e-10 * scale)
+    np.testing.assert_allclose(
+        model.reward(np.arange(n_states)), rewards, rtol=1e-10, atol=1e-12 * scale
+    )
+
+
+# Not less: the error of the printed inverses grows like regularization^-3 and reaches 1e-5 at 1e-6.
+@pytest.mark.parametrize("regularization", [1e-4, 1e-2, 1.0])
+@every_kernel
+@given(seed=seeds)
+def test_exact_solver_equals_algorithm_1(kernel, regularization, seed):
+    """Algorithm 1, five iterations: the c of each, and the policy that it returns."""
+    rng = np.random.default_rng(seed)
+    data, step_size, gamma = sample_transitions(rng, 24), 0.3, 0.9
+    k = KERNELS[kernel][1]
+    solution = algorithm1(
+        *data[:4],
+        n_actions=N_ACTIONS,
+        kernel=k,
+        gamma=gamma,
+        step_size=step_size,
+        regularization=regularization,
+        iterations=5,
+        terminated=data.terminated,
+    )
+    model = fitted(data, kernel, method="exact", regularization=regularization)
+    queries = np.concatenate([data.states, rng.normal(size=(10, 2))])
+    similarity = literal.gram(k, queries, data.states)
+    one_hot = np.eye(N_ACTIONS)[data.actions]
+
+    total = np.zeros((len(model.states_), N_ACTIONS))
+    for t, c in enumerate(solution.coefficients):
+
+        def policy(states, C=solution.weights[t]):
+            return softmax(step_size * literal.gram(k, states, data.states) @ C)
+
+        q = similarity @ (c[:, None] * one_hot)
+        close = {"rtol": 1e-8, "atol": 1e-8 * np.abs(q).max()}
+        np.testing.assert_allclose(model.action_values(policy, gamma)(queries), q, **close)
+        total += model.solve(softmax(step_size * model.at_states(total)), gamma)
+    np.testing.assert_allclose(
+        softmax(step_size * model.function(total)(queries)), solution.policy(queries), rtol=1e-8
+    )
+
+
+def test_algorithm_1_as_printed_is_the_case_without_termination():
+    rng = np.random.default_rng(0)
+    data = sample_transitions(rng, 24)._replace(terminated=np.zeros(24, bool))
+    settings = {"gamma": 0.9, "step_size": 0.3, "regularization": 1e-3, "iterations": 2}
+    printed = algorithm1(
+        *data[:4], n_actions=N_ACTIONS, kernel=KERNELS["Exponential"][1], **settings
+    )
+    model = fitted(data, method="exact", regularization=1e-3)
+    total = np.zeros((len(model.states_), N_ACTIONS))
+    for _ in range(2):
+        total += model.solve(softmax(0.3 * model.at_states(total)), 0.9)
+    states = rng.normal(size=(5, 2))
+    np.testing.assert_allclose(
+        softmax(0.3 * model.function(total)(states)), printed.policy(states), rtol=1e-8
+    )
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(1.5), Gaussian([0.3, 2.0]), Exponential([0.6, 1.0])])
+@pytest.mark.parametrize("regularization", [1e-6, 1e-2])
+@pytest.mark.parametrize("gamma", [0.9, 0.99])
+def test_low_rank_equals_exact(kernel, regularization, gamma):
+    """Prop. 3 in the span of a dictionary, at tolerance 1e-10: to 1e-7 at every state seen.
+
+    The kernel's error between two states is at most the root of the product of their errors, which
+    leaves the root of the tolerance where only one of them was seen.
+    """
+    rng = np.random.default_rng(0)
+    data, policy = sample_transitions(rng, 300), linear_softmax_policy(rng)
+    exact, low_rank = (
+        WorldModel(kernel, N_ACTIONS, method=method, tolerance=1e-10, regularization=regularization)
+        .fit(*data)
+        .action_values(policy, gamma)
+        for method in ("exact", "low_rank")
+    )
+    seen, unseen = np.concatenate([data.states, data.next_states]), rng.normal(size=(50, 2))
+    scale = np.abs(exact(seen)).max()
+    np.testing.assert_allclose(low_rank(seen), exact(seen), rtol=0, atol=1e-7 * scale)
+    np.testing.assert_allclose(low_rank(unseen), exact(unseen), rtol=0, atol=2e-4 * scale)
+
+
+def test_low_rank_needs_fewer_states_where_the_kernel_is_smooth():
+    data = sample_transitions(np.random.default_rng(0), 300)
+    model = WorldModel(Gaussian(1.5), N_ACTIONS, method="low_rank", tolerance=1e-6).fit(*data)
+    assert model.rank_ < len(model.states_) / 2
+
+
+def test_low_rank_with_the_dirac_kernel_equals_exact():
+    rng = np.random.default_rng(0)
+    mdp, policy = random_mdp(rng, 6, 2, terminates=True), random_policy(rng, 6, 2)
+    data = exact_frequencies(mdp)
+    exact, low_rank = (
+        WorldModel(Dirac(), 2, method=method)
+        .fit(*data)
+        .action_values(table_policy(policy), 0.9)(np.arange(6))
+        for method in ("exact", "low_rank")
+    )
+    np.testing.assert_allclose(low_rank, exact, rtol=1e-10)
+
+
+@pytest.mark.parametrize("max_rank", [1, 7])
+def test_max_rank_bounds_the_dictionary(max_rank):
+    rng = np.random.default_rng(0)
+    data = sample_transitions(rng, 60)
+    model = fitted(data, method="low_rank", max_rank=max_rank)
+    assert model.rank_ == max_rank
+    assert np.isfinite(model.action_values(linear_softmax_policy(rng), 0.9)(data.states)).all()
+
+
+@every_kernel
+def test_repeats_collapse_exactly(kernel):
+    """Repeated transitions give the uncollapsed solution of (K_lambda - gamma M) c = y."""
+    rng = np.random.default_rng(0)
+    data, policy = sample_transitions(rng, 20), linear_softmax_policy(rng)
+    data = data.rows(rng.integers(20, size=60))
+    k, regularization, gamma = KERNELS[kernel][1], 1e-6, 0.9
+    one_hot = np.eye(N_ACTIONS)[data.actions]
+    K = literal.gram(k, data.states, data.states) * (one_hot @ one_hot.T)
+    M = literal.gram(k, data.next_states, data.states) * (policy(data.next_states) @ one_hot.T)
+    M *= 1 - data.terminated[:, None]
+    c = np.linalg.solve(K + 60 * regularization * np.eye(60) - gamma * M, data.rewards)
+    queries = rng.normal(size=(10, 2))
+    queries[:5] = data.states[:5]
+    expected = literal.gram(k, queries, data.states) @ (c[:, None] * one_hot)
+
+    model = fitted(data, kernel, method="exact", regularization=regularization)
+    q = model.action_values(policy, gamma)(queries)
+    np.testing.assert_allclose(q, expected, rtol=1e-8, atol=1e-12)
+    assert model.n_transitions_ == 60
+    assert len(model.states_) == len(
+        np.unique(np.concatenate([data.states, data.next_states]), axis=0)
+    )
+
+
+@every_solver
+@pytest.mark.parametrize("chunk", [1, 7, 30])
+def test_incremental_data_equal_batch_data(kernel, method, chunk):
+    rng = np.random.default_rng(0)
+    data, policy = sample_transitions(rng, 40), linear_softmax_policy(rng)
+    batch = fitted(data, kernel, method=method, regularization=1e-3)
+    steps = WorldModel(KERNELS[kernel][0], N_ACTIONS, method=method, regularization=1e-3)
+    for start in range(0, 40, chunk):
+        steps.partial_fit(*data.rows(slice(start, start + chunk)))
+    assert steps.n_transitions_ == batch.n_transitions_
+    assert_same_model(steps, batch, policy, rng)
+
+
+@every_solver
+def test_order_of_transitions_does_not_matter(kernel, method):
+    rng = np.random.default_rng(1)
+    data, policy = sample_transitions(rng, 40), linear_softmax_policy(rng)
+    first = fitted(data, kernel, method=method, regularization=1e-3)
+    second = fitted(data.rows(rng.permutation(40)), kernel, method=method, regularization=1e-3)
+    assert_same_model(first, second, policy, rng)
+
+
+def assert_same_model(first: WorldModel, second: WorldModel, policy, rng) -> None:
+    queries = np.concatenate([first.states_[:10], rng.normal(size=(10, 2))])
+    for answer in (
+        lambda model: model.action_values(policy, 0.95)(queries),
+        lambda model: model.reward(queries),
+        lambda model: model.expect(lambda states: states[:, 0], queries),
+    ):
+        expected = answer(second)
+        scale = np.abs(expected).max()
+        np.testing.assert_allclose(answer(first), expected, rtol=1e-8, atol=1e-8 * scale)
+
+
+@every_solver
+def test_same_data_give_the_same_bits(kernel, method):
+    rng = np.random.default_rng(2)
+    data, policy = sample_transitions(rng, 40), linear_softmax_policy(rng)
+    first, second = (
+        fitted(data, kernel, method=method).action_values(policy, 0.95)(data.states)
+        for _ in range(2)
+    )
+    np.testing.assert_array_equal(first, second)
+
+
+@every_solver
+@pytest.mark.parametrize("regularization", [1e-4, 1.0])
+def test_kernel_form_equals_ridge_lstd_q_on_explicit_features(kernel, method, regularization):
+    """Prop. 3 in primal form, with features from the eigenvectors of the Gram matrix."""
+    rng = np.random.default_rng(3)
+    data, policy, gamma = sample_transitions(rng, 30), linear_softmax_policy(rng), 0.95
+    everywhere = np.concatenate([data.states, data.next_states])
+    eigenvalues, vectors = np.linalg.eigh(literal.gram(KERNELS[kernel][1], everywhere, everywhere))
+    features = vectors * np.sqrt(eigenvalues.clip(min=0))
+    weights = lstd_q(
+        features[:30],
+        data.actions,
+        data.rewards,
+        features[30:],
+        policy(data.next_states),
+        data.terminated,
+        gamma=gamma,
+        regularization=regularization,
+    )
+    q = fitted(data, kernel, method=method, regularization=regularization).action_values(
+        policy, gamma
+    )
+    expected = features @ weights.T
+    np.testing.assert_allclose(
+        q(everywhere), expected, rtol=1e-7, atol=1e-7 * np.abs(expected).max()
+    )
+
+
+@every_solver
+def test_bellman_identity(kernel, method):
+    """Prop. 3: q = r_n + gamma T_n P q, also at states never seen."""
+    rng = np.random.default_rng(4)
+    data, policy, gamma = sample_transitions(rng, 40), linear_softmax_policy(rng), 0.95
+    model = fitted(data, kernel, method=method, regularization=1e-3)
+    q = model.action_values(policy, gamma)
+
+    def value(states):
+        return (policy(states) * q(states)).sum(axis=1)
+
+    queries = np.concatenate([data.states, rng.normal(size=(10, 2))])
+    onward = model.expect(value, queries, past_termination=False)
+    np.testing.assert_allclose(
+        q(queries), model.reward(queries) + gamma * onward, rtol=1e-8, atol=1e-10
+    )
+
+
+@every_solver
+def test_reward_and_expectation_are_kernel_ridge_regressions(kernel, method):
+    """Eq. (10): r_n = S* K_lambda^-1 y and T_n f = S* K_lambda^-1 f(x')."""
+    rng = np.random.default_rng(5)
+    data, k, regularization = sample_transitions(rng, 40), KERNELS[kernel][1], 1e-2
+    model = fitted(data, kernel, method=method, regularization=regularization)
+    one_hot = np.eye(N_ACTIONS)[data.actions]
+    K = literal.gram(k, data.states, data.states) * (one_hot @ one_hot.T)
+    queries = np.concatenate([data.states, rng.normal(size=(10, 2))])
+    similarity = literal.gram(k, queries, data.states)
+
+    def regression(targets):
+        b = np.linalg.inv(K + 40 * regularization * np.eye(40)) @ targets
+        return similarity @ (b[:, None] * one_hot)
+
+    def f(states):
+        return np.sin(states[:, 0]) + states[:, 1] ** 2
+
+    close = {"rtol": 1e-8, "atol": 1e-9}
+    np.testing.assert_allclose(model.reward(queries), regression(data.rewards), **close)
+    np.testing.assert_allclose(model.expect(f, queries), regression(f(data.next_states)), **close)
+    np.testing.assert_allclose(
+        model.expect(f, queries, past_termination=False),
+        regression(np.where(data.terminated, 0, f(data.next_states))),
+        **close,
+    )
+
+
+def test_expectation_under_the_exact_model():
+    """Eq. (5) on FrozenLake's slippery ice."""
+    mdp = TabularMDP.from_env("FrozenLake-v1")
+    model = fitted_to_table(exact_frequencies(mdp), 4, regularization=1e-15)
+    f = np.random.default_rng(0).normal(size=16)
+    expected = (mdp.transitions @ f).reshape(16, 4)
+    np.testing.assert_allclose(
+        model.expect(lambda states: f[states], np.arange(16), past_termination=False),
+        expected,
+        rtol=1e-10,
+        atol=1e-12,
+    )
+    np.testing.assert_allclose(model.reward(np.arange(16)), mdp.rewards, atol=1e-12)
+
+
+@pytest.mark.parametrize("kernel", [Dirac(), Exponential(1e-3), Gaussian(1e-3)])
+@pytest.mark.parametrize("method", ["exact", "low_rank"])
+class TestEndOfEpisode:
+    """Two steps, 0 -> 1 with reward 1 and 1 -> 0 with reward 10; gamma is one half."""
+
+    def values(self, kernel, method, terminated):
+        model = WorldModel(kernel, 1, regularization=1e-12, method=method)
+        model.fit([[0.0], [1.0]], [0, 0], [1.0, 10.0], [[1.0], [0.0]], terminated)
+        certain = model.action_values(lambda states: np.ones((len(states), 1)), 0.5)
+        return certain([[0.0], [1.0]]).ravel()
+
+    def test_reward_of_the_terminating_step_counts(self, kernel, method):
+        values = self.values(kernel, method, [False, True])
+        assert values[1] == pytest.approx(10, rel=1e-9)
+
+    def test_nothing_bootstraps_past_termination(self, kernel, method):
+        values = self.values(kernel, method, [False, True])
+        np.testing.assert_allclose(values, [1 + 0.5 * 10, 10], rtol=1e-9)
+
+    def test_truncation_bootstraps(self, kernel, method):
+        # v0 = 1 + v1 / 2 and v1 = 10 + v0 / 2
+        values = self.values(kernel, method, [False, False])
+        np.testing.assert_allclose(values, [8, 14], rtol=1e-9)
+
+
+def test_next_state_of_a_terminated_step_does_not_matter():
+    rng = np.random.default_rng(6)
+    data, policy = sample_transitions(rng, 40), linear_softmax_policy(rng)
+    moved = data.next_states.copy()
+    moved[data.terminated] += 100
+    first, second = (
+        fitted(d, method="exact").action_values(policy, 0.95)(data.states)
+        for d in (data, data._replace(next_states=moved))
+    )
+    np.testing.assert_allclose(first, second, rtol=1e-8)
+
+
+@every_solver
+def test_prior_is_the_value_of_what_was_never_seen(kernel, method):
+    rng = np.random.default_rng(7)
+    data, policy = sample_transitions(rng, 40), linear_softmax_policy(rng)
+    q = fitted(data, kernel, method=method, prior=5.0).action_values(policy, 0.95)
+    np.testing.assert_allclose(q(np.array([[1e3, -1e3]])), 5.0, rtol=1e-12)
+
+
+def test_prior_shifts_what_the_regularization_shrinks_towards():
+    """q - prior is the estimate for the reward r - prior + gamma (1 - d) prior."""
+    rng = np.random.default_rng(8)
+    data, policy, gamma, prior = sample_transitions(rng, 40), linear_softmax_policy(rng), 0.95, -3
+    shifted = data.rewards - prior + gamma * np.where(data.terminated, 0, prior)
+    with_prior = fitted(data, regularization=1e-2, prior=prior)
+    residual = fitted(data._replace(rewards=shifted), regularization=1e-2)
+    np.testing.assert_allclose(
+        with_prior.action_values(policy, gamma)(data.states),
+        prior + residual.action_values(policy, gamma)(data.states),
+        rtol=1e-9,
+    )
+
+
+def test_prior_does_not_matter_where_the_regularization_vanishes():
+    mdp = TabularMDP.from_env("FrozenLake-v1")
+    policy = random_policy(np.random.default_rng(0), 16, 4)
+    model = WorldModel(Dirac(), 4, regularization=1e-15, prior=10.0).fit(*exact_frequencies(mdp))
+    q = model.action_values(table_policy(policy), 0.9)(np.arange(16))
+    np.testing.assert_allclose(q, mdp.action_values(policy, 0.9), atol=1e-10)
+
+
+def test_auto_is_exact_for_the_dirac_kernel_and_for_few_pairs():
+    rng = np.random.default_rng(0)
+    assert fitted(sample_transitions(rng, 30)).method_ == "exact"
+    many = Transitions(
+        np.arange(2500), np.zeros(2500, int), np.zeros(2500), np.arange(2500), np.zeros(2500, bool)
+    )
+    assert WorldModel(Dirac(), 1).fit(*many).method_ == "exact"
+    in_a_box = many._replace(states=many.states[:, None], next_states=many.states[:, None])
+    assert WorldModel(Gaussian(500.0), 1, max_rank=50).fit(*in_a_box).method_ == "low_rank"
+
+
+def test_fit_forgets_what_was_fitted_before():
+    rng = np.random.default_rng(0)
+    first, second = sample_transitions(rng, 30), sample_transitions(rng, 30)
+    policy = linear_softmax_policy(rng)
+    refitted = fitted(first).fit(*second)
+    np.testing.assert_array_equal(
+        refitted.action_values(policy, 0.9)(second.states),
+        fitted(second).action_values(policy, 0.9)(second.states),
+    )
+
+
+@pytest.mark.parametrize(
+    ("kernel", "method"),
+    [
+        pytest.param(
+            *solver,
+            marks=pytest.mark.xfail(
+                solver[0] == "Dirac",
+                raises=IndexError,
+                strict=True,
+                reason="EmpiricalMDP.evaluator looks up states that were first seen after it",
+            ),
+        )
+        for solver in METHODS
+    ],
+)
+def test_action_values_stay_when_data_are_added(kernel, method):
+    rng = np.random.default_rng(0)
+    data, policy = sample_transitions(rng, 40), linear_softmax_policy(rng)
+    model = fitted(data.rows(slice(20)), kernel, method=method)
+    q = model.action_values(policy, 0.9)
+    before = q(data.states)
+    model.partial_fit(*data.rows(slice(20, None)))
+    np.testing.assert_array_equal(q(data.states), before)
+
+
+def test_negative_zero_is_zero():
+    model = WorldModel(Dirac(), 1).fit([[0.0], [-0.0]], [0, 0], [1.0, 3.0], [[0.0], [-0.0]], [1, 1])
+    assert len(model.states_) == 1
+    assert model.reward([[-0.0]]) == pytest.approx(2, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error", "message"),
+    [
+        ({"regularization": 0.0}, ValueError, "regularization must be positive"),
+        ({"regularization": -1.0}, ValueError, "regularization must be positive"),
+        ({"regularization": np.nan}, ValueError, "regularization must be finite"),
+        ({"regularization": "small"}, TypeError, "regularization must be a number"),
+        ({"n_actions": 0}, ValueError, "n_actions must be at least 1"),
+        ({"n_actions": 2.5}, TypeError, "n_actions must be a whole number"),
+        ({"max_rank": 0}, ValueError, "max_rank must be at least 1"),
+        ({"tolerance": -1e-3}, ValueError, "tolerance must not be negative"),
+        ({"prior": np.inf}, ValueError, "prior must be finite"),
+        ({"method": "fast"}, ValueError, "'fast'"),
+        ({"kernel": "gaussian"}, TypeError, "kernel must be Dirac, Gaussian or Exponential"),
+    ],
+)
+def test_bad_parameters_are_named_at_fit(parameters, error, message):
+    model = WorldModel(**{"kernel": Dirac(), "n_actions": 2} | parameters)
+    with pytest.raises(error, match=message):
+        model.fit([0], [0], [0.0], [0], [False])
+
+
+BAD_DATA = [
+    ({"actions": [0]}, ValueError, "one length, got states 2, actions 1"),
+    ({"rewards": [0.0]}, ValueError, "rewards 1"),
+    ({"terminated": [False] * 3}, ValueError, "terminated 3"),
+    ({"next_states": [[0.0, 0.0]]}, ValueError, "next_states 1"),
+    ({"next_states": [[0.0], [0.0]]}, ValueError, r"next_states must have shape \(n, 2\)"),
+    ({"states": [[0.0, np.nan], [0.0, 0.0]]}, ValueError, "states must be finite.*row 0"),
+    ({"next_states": [[0.0, 0.0], [np.inf, 0.0]]}, ValueError, "next_states must be .*row 1"),
+    ({"rewards": [0.0, np.nan]}, ValueError, "rewards must be finite, got nan at row 1"),
+    ({"actions": [0, 2]}, ValueError, "actions must lie between 0 and 1, got 2 at row 1"),
+    ({"actions": [-1, 0]}, ValueError, "got -1 at row 0"),
+    ({"actions": [0.0, 1.0]}, TypeError, "actions must be integers"),
+    ({"terminated": [0.5, 0]}, ValueError, "terminated must be true or false"),
+    ({"rewards": [[0.0], [0.0]]}, ValueError, r"rewards must have shape \(n,\)"),
+    ({"states": np.zeros((2, 2, 1))}, ValueError, r"states must have shape \(n,\) or \(n, d\)"),
+    ({"states": [["a", "b"], ["c", "d"]]}, TypeError, "states must be numbers"),
+]
+GOOD_DATA = {
+    "states": [[0.0, 0.0], [1.0, 1.0]],
+    "actions": [0, 1],
+    "rewards": [0.0, 1.0],
+    "next_states": [[1.0, 1.0], [0.0, 0.0]],
+    "terminated": [False, True],
+}
+
+
+@pytest.mark.parametrize(("changes", "error", "message"), BAD_DATA)
+def test_bad_data_are_named_and_change_nothing(changes, error, message):
+    bad = GOOD_DATA | changes
+    with pytest.raises(error, match=message):
+        WorldModel(Exponential(1.0), 2).fit(**bad)
+    model = WorldModel(Exponential(1.0), 2).fit(**GOOD_DATA)
+    before = model.reward([[0.5, 0.5]])
+    with pytest.raises(error, match=message):
+        model.partial_fit(**bad)
+    assert model.n_transitions_ == 2
+    np.testing.assert_array_equal(model.reward([[0.5, 0.5]]), before)
+
+
+def test_no_data_are_an_error():
+    with pytest.raises(ValueError, match="at least one transition"):
+        fitted(sample_transitions(np.random.default_rng(0), 6).rows(slice(0)))
+
+
+def test_data_of_another_width_cannot_be_added():
+    model = WorldModel(Exponential(1.0), 2).fit(**GOOD_DATA)
+    with pytest.raises(ValueError, match=r"states must have shape \(n, 2\), got \(1, 3\)"):
+        model.partial_fit([[0.0] * 3], [0], [0.0], [[0.0] * 3], [False])
+    with pytest.raises(ValueError, match=r"states must have shape \(n, 2\), got \(1, 3\)"):
+        model.reward([[0.0] * 3])
+
+
+def test_bandwidth_of_the_wrong_length_is_an_error():
+    with pytest.raises(ValueError, match="3 bandwidths, but states have 2 dimensions"):
+        WorldModel(Exponential([1.0, 1.0, 1.0]), 2).fit(**GOOD_DATA)
+
+
+@pytest.mark.parametrize("gamma", [1.0, -0.1, np.nan])
+def test_gamma_outside_the_unit_interval_is_an_error(gamma):
+    model = WorldModel(Exponential(1.0), 2).fit(**GOOD_DATA)
+    with pytest.raises(ValueError, match="gamma"):
+        model.action_values(lambda states: np.full((len(states), 2), 0.5), gamma)
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (np.full((2, 3), 1 / 3), r"shape \(2, 2\), got \(2, 3\)"),
+        (np.full((2, 2), 0.6), "sum to 1"),
+        (np.array([[1.5, -0.5], [0.5, 0.5]]), "not negative"),
+        (np.array([[np.nan, 0.5], [0.5, 0.5]]), "finite"),
+    ],
+)
+def test_bad_policies_are_named(answer, message):
+    model = WorldModel(Exponential(1.0), 2).fit(**GOOD_DATA)
+    with pytest.raises(ValueError, match=message):
+        model.action_values(lambda states: answer, 0.9)
