@@ -31,6 +31,9 @@ class Evaluation(NamedTuple):
     sampled_exact_return: float | None = None
 
 
+COLUMNS = ("timestep", *Evaluation._fields)
+
+
 def grid(timesteps: int, first: int, per_decade: int) -> list[int]:
     """Log-spaced timesteps from `first` on, and the end of the run."""
     points = []
@@ -74,6 +77,7 @@ class Evaluator:
         self.rng = np.random.default_rng(seed)
         self.sampled_rng = None if sampled_seed is None else np.random.default_rng(sampled_seed)
         env = self.envs[0]
+        self.action_space = env.action_space
         self.mdp = TabularMDP.from_env(env) if environments.has_transition_table(env) else None
 
     def evaluate(self, agent: Any) -> Evaluation:
@@ -87,13 +91,14 @@ class Evaluator:
             min=float(returns.min()),
             max=float(returns.max()),
             episodes=len(returns),
-            exact_return=self._exact(lambda states: one_hot(greedy(states), self.n_actions)),
+            exact_return=self._exact(lambda states: self._one_hot(greedy(states))),
         )
         return result if self.sampled_rng is None else self._add_sampled(result, agent)
 
     def _add_sampled(self, result: Evaluation, agent: Any) -> Evaluation:
         def sampled(observations: np.ndarray) -> np.ndarray:
-            return draw(agent.action_probabilities(observations), self.sampled_rng)
+            chosen = draw(agent.action_probabilities(observations), self.sampled_rng)
+            return self.action_space.start + chosen
 
         returns = play(self.envs, sampled, self._episode_seeds(self.sampled_rng))
         return result._replace(
@@ -101,22 +106,17 @@ class Evaluator:
             sampled_exact_return=self._exact(agent.action_probabilities),
         )
 
-    @property
-    def n_actions(self) -> int:
-        return int(self.envs[0].action_space.n)
-
     def _episode_seeds(self, rng: np.random.Generator) -> np.ndarray:
         return rng.integers(2**31, size=len(self.envs))
+
+    def _one_hot(self, actions: np.ndarray) -> np.ndarray:
+        return np.eye(self.action_space.n)[actions - self.action_space.start]
 
     def _exact(self, probabilities: Callable[[np.ndarray], np.ndarray]) -> float | None:
         if self.mdp is None:
             return None
         states = np.arange(self.envs[0].observation_space.n)
         return float(self.mdp.expected_return(probabilities(states)))
-
-
-def one_hot(actions: np.ndarray, n_actions: int) -> np.ndarray:
-    return np.eye(n_actions)[actions]
 
 
 def draw(probabilities: np.ndarray, rng: np.random.Generator) -> np.ndarray:

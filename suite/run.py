@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import functools
+import hashlib
 import json
 import os
 import signal
@@ -26,9 +27,8 @@ import numpy as np
 import threadpoolctl
 
 from suite import SuiteError, config, environments, provenance
-from suite.evaluation import Evaluation, Evaluator, grid
+from suite.evaluation import COLUMNS, Evaluation, Evaluator, grid
 
-COLUMNS = ("timestep", *Evaluation._fields)
 STREAMS = ("training", "agent", "evaluation", "sampled_evaluation")
 
 
@@ -146,9 +146,11 @@ def run(settings: dict[str, Any], seed: int, name: str) -> tuple[str, dict[str, 
             f"{name}: training ended before timestep {points[len(recorder.rows)]}, where an "
             "evaluation was due"
         )
-    return as_csv(recorder.rows), {
+    csv = as_csv(recorder.rows)
+    return csv, {
         "settings": {**settings, "seed": seed},
         "digest": config.digest(settings),
+        "csv_sha256": hashlib.sha256(csv.encode()).hexdigest(),
         "provenance": origin,
         "seed_streams": seeds,
         "started": started.isoformat(timespec="seconds"),
@@ -168,7 +170,7 @@ def as_csv(rows: list[tuple[int, Evaluation]]) -> str:
 def write(out: Path, csv: str, document: dict[str, Any]) -> None:
     """Write both files aside, then move them into place, the CSV last."""
     texts = {out.with_suffix(".json"): json.dumps(document, indent=1) + "\n", out: csv}
-    aside = {path: path.with_name(f".{path.name}.part") for path in texts}
+    aside = {path: path.with_name(f".{path.name}.tmp") for path in texts}
     try:
         for path, text in texts.items():
             with aside[path].open("w", encoding="utf-8", newline="\n") as file:
