@@ -1,0 +1,129 @@
+"""What the figures share: the tables they read, the seeds they show, the files they become."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import math
+import sys
+import textwrap
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import matplotlib.style
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+from figures.style import COLUMN_WIDTH, STYLE
+from suite.names import algorithm_name
+from suite.write import write_whole
+
+PANELS_A_ROW = 3
+# Nothing that changes from one drawing to the next: no date, no version of the drawing library.
+METADATA = {
+    "pdf": {"Creator": None, "Producer": None, "CreationDate": None},
+    "svg": {"Creator": None, "Date": None},
+    "png": {"Software": None},
+}
+
+
+class Tables(NamedTuple):
+    """The aggregated tables of one scale."""
+
+    curves: pd.DataFrame
+    thresholds: pd.DataFrame
+    summary: pd.DataFrame
+
+    @classmethod
+    def read(cls, folder: Path) -> Tables:
+        return cls(*(pd.read_csv(folder / f"{name}.csv") for name in cls._fields))
+
+    @property
+    def algorithms(self) -> list[str]:
+        return list(dict.fromkeys(self.summary["algorithm"]))
+
+    @property
+    def environments(self) -> list[str]:
+        return list(dict.fromkeys(self.summary["environment"]))
+
+
+def seeds_note(summary: pd.DataFrame) -> str:
+    """How many seeds a figure shows; where runs are missing, of which algorithms."""
+    counts = summary.groupby(["environment", "algorithm"], sort=False)[["seeds", "seeds_planned"]]
+    counts = counts.first().reset_index()
+    planned = counts["seeds_planned"].iloc[0]
+    short = counts[counts["seeds"] < counts["seeds_planned"]]
+    if short.empty:
+        return f"{planned} seeds" if planned > 1 else "1 seed"
+    gaps = [
+        f"{environment}: "
+        + ", ".join(
+            f"{algorithm_name(row.algorithm)} {row.seeds or 'none'}" for row in rows.itertuples()
+        )
+        for environment, rows in short.groupby("environment", sort=False)
+    ]
+    return f"{planned} seeds, but " + "; ".join(gaps)
+
+
+def make_panels(environments: Sequence[str], height: float) -> tuple[Figure, list[Axes]]:
+    """A figure with one titled panel an environment, three in a row, each `height` inches tall."""
+    rows = math.ceil(len(environments) / PANELS_A_ROW)
+    figure = Figure(figsize=(COLUMN_WIDTH, rows * height), layout="constrained")
+    columns = min(len(environments), PANELS_A_ROW)
+    panels = figure.subplots(rows, columns, squeeze=False).flatten().tolist()
+    for panel in panels[len(environments) :]:
+        panel.remove()
+    for panel, environment in zip(panels, environments, strict=False):
+        panel.set_title(environment)
+    return figure, panels[: len(environments)]
+
+
+def set_time_axis(panel: Axes, first: float, last: float) -> None:
+    """Timesteps in log scale, one label a decade, or three where there are hardly any decades."""
+    panel.set_xscale("log")
+    panel.set_xlim(0.8 * first, 1.25 * last)
+    subs = (1,) if last >= 20 * first else (1, 2, 5)
+    panel.xaxis.set_major_locator(LogLocator(subs=subs, numticks=99))
+    panel.xaxis.set_minor_formatter(NullFormatter())
+    if len(subs) > 1:
+        panel.xaxis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
+
+
+def add_note(figure: Figure, text: str) -> None:
+    figure.supxlabel(textwrap.fill(text, 110), fontsize=6.5, color="0.3")
+
+
+def number(value: float) -> str:
+    return f"{value:,g}".replace("-", "\N{MINUS SIGN}")
+
+
+def to_bytes(figure: Figure, file_format: str) -> bytes:
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format=file_format, metadata=METADATA[file_format])
+    return buffer.getvalue()
+
+
+def main(
+    draw: Callable[[Tables], Figure], name: str, arguments: Sequence[str] | None = None
+) -> int:
+    """Draw one figure of a scale as PDF, SVG and PNG."""
+    parser = argparse.ArgumentParser(description=f"Draw {name} from the tables of a scale.")
+    parser.add_argument("--scale", required=True, help="a scale that has been aggregated")
+    parser.add_argument("--results", type=Path, default=Path("results"))
+    parser.add_argument("--out-dir", type=Path, help="default: the scale's folder in the results")
+    options = parser.parse_args(arguments)
+    folder = options.results / options.scale
+    try:
+        tables = Tables.read(folder)
+        with matplotlib.style.context(["default", STYLE]):
+            figure = draw(tables)
+            files = {suffix: to_bytes(figure, suffix) for suffix in METADATA}
+        for suffix, content in files.items():
+            write_whole((options.out_dir or folder) / f"{name}.{suffix}", content)
+    except OSError as error:
+        print(f"{parser.prog}: {error}", file=sys.stderr)
+        return 1
+    return 0
