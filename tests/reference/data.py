@@ -43,17 +43,12 @@ def exact_frequencies(mdp: TabularMDP, max_denominator: int = 12) -> Transitions
 
 
 def random_mdp(
-    rng: np.random.Generator,
-    n_states: int,
-    n_actions: int,
-    *,
-    terminates: bool,
-    denominator: int = 6,
+    rng: np.random.Generator, n_states: int, n_actions: int, *, terminates: bool
 ) -> TabularMDP:
     """Transition probabilities are sixths; rewards have either sign."""
     outcomes = np.ones(n_states + 1)
     outcomes[-1] = terminates
-    counts = rng.multinomial(denominator, outcomes / outcomes.sum(), size=(n_states, n_actions))
+    counts = rng.multinomial(6, outcomes / outcomes.sum(), size=(n_states, n_actions))
     return TabularMDP.from_arrays(
         counts[:, :, :-1] / 6,
         rewards=rng.normal(size=(n_states, n_actions)),
