@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from scipy import integrate, stats
 
 LARGEST_ENUMERATED_SAMPLE = 10  # 92,378 distinct resamples
+LARGEST_ENUMERATED_PAIR = 7  # 1,716 distinct resamples of each, 2.9 million pairs
 
 
 class Interval(NamedTuple):
@@ -32,8 +33,8 @@ class Comparison(NamedTuple):
     p_value: float
 
 
-class Ratio(NamedTuple):
-    estimate: float
+class Estimate(NamedTuple):
+    value: float
     interval: Interval
 
 
@@ -52,7 +53,6 @@ def bootstrap_interval(
     Samples too large to enumerate are resampled by scipy with a fixed seed.
     """
     values = np.asarray(values, dtype=float)
-    tail = (1 - confidence) / 2
     if len(values) > LARGEST_ENUMERATED_SAMPLE:
         result = stats.bootstrap(
             (values,), statistic, confidence_level=confidence, method="percentile", rng=0
@@ -60,10 +60,51 @@ def bootstrap_interval(
         return Interval(*map(float, result.confidence_interval))
     indices, weights = _all_resamples(len(values))
     replicates = np.asarray(statistic(values[indices], axis=-1))
-    order = np.argsort(replicates, kind="stable")
+    return _weighted_percentiles(replicates, weights, confidence)
+
+
+def bootstrap_ratio_interval(
+    first: ArrayLike,
+    second: ArrayLike,
+    statistic: Callable[..., np.ndarray],
+    confidence: float = 0.95,
+) -> Interval:
+    """Percentile bootstrap interval of statistic(first) / statistic(second), over all resamples.
+
+    A statistic that never is negative. Larger samples are resampled by scipy with a fixed seed.
+    """
+
+    def ratio(above: np.ndarray, below: np.ndarray) -> np.ndarray:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where((above == 0) & (below == 0), 1.0, above / below)
+
+    first, second = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
+    if max(len(first), len(second)) > LARGEST_ENUMERATED_PAIR:
+        result = stats.bootstrap(
+            (first, second),
+            lambda x, y, axis: ratio(statistic(x, axis=axis), statistic(y, axis=axis)),
+            confidence_level=confidence,
+            method="percentile",
+            rng=0,
+        )
+        return Interval(*map(float, result.confidence_interval))
+    first_indices, first_weights = _all_resamples(len(first))
+    second_indices, second_weights = _all_resamples(len(second))
+    above = statistic(first[first_indices], axis=-1)
+    below = statistic(second[second_indices], axis=-1)
+    return _weighted_percentiles(
+        ratio(above[:, None], below[None, :]).ravel(),
+        np.outer(first_weights, second_weights).ravel(),
+        confidence,
+    )
+
+
+def _weighted_percentiles(values: np.ndarray, weights: np.ndarray, confidence: float) -> Interval:
+    order = np.argsort(values, kind="stable")
     cumulative = np.cumsum(weights[order])
+    tail = (1 - confidence) / 2
     low, high = np.searchsorted(cumulative, [tail, 1 - tail])
-    return Interval(float(replicates[order[low]]), float(replicates[order[high]]))
+    return Interval(float(values[order[low]]), float(values[order[high]]))
 
 
 @functools.cache
@@ -102,28 +143,34 @@ def _rank_sum_counts(ranks: np.ndarray, size: int) -> np.ndarray:
     return counts[size]
 
 
-def speed_up(slower: ArrayLike, faster: ArrayLike, confidence: float = 0.95) -> Ratio:
-    """How many times longer `slower` takes: the Hodges-Lehmann ratio and its exact interval.
+def shift(first: ArrayLike, second: ArrayLike, confidence: float = 0.95) -> Estimate:
+    """How much larger `first` is: the Hodges-Lehmann shift and its exact interval.
 
-    The estimate is the median of all pairwise ratios; the interval inverts the Mann-Whitney test
-    on log times. A pair in which neither run arrived says nothing: its ratio counts as 0 for the
-    lower end, as 1 for the estimate and as infinite for the upper end. Where the samples are too
-    small for the confidence asked, the interval is (0, inf).
+    The estimate is the median of all pairwise differences; the interval inverts the Mann-Whitney
+    test. A pair of two infinite values says nothing: its difference counts as minus infinity for
+    the lower end, as 0 for the estimate and as infinity for the upper end. Where the samples are
+    too small for the confidence asked, the interval has no ends.
     """
-    slower, faster = np.asarray(slower, dtype=float), np.asarray(faster, dtype=float)
-    unknown = np.isinf(slower[:, None]) & np.isinf(faster[None, :])
+    first, second = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     with np.errstate(invalid="ignore"):
-        ratios = slower[:, None] / faster[None, :]
+        differences = first[:, None] - second[None, :]
 
     def ordered(value_of_unknown: float) -> np.ndarray:
-        return np.sort(np.where(unknown, value_of_unknown, ratios), axis=None)
+        known = np.where(np.isnan(differences), value_of_unknown, differences)
+        return np.sort(known, axis=None)
 
-    rank = _mann_whitney_rank(len(slower), len(faster), confidence)
-    estimate = float(np.median(ordered(1.0)))
+    rank = _mann_whitney_rank(len(first), len(second), confidence)
+    value = float(np.median(ordered(0.0)))
     if rank == 0:
-        return Ratio(estimate, Interval(0.0, math.inf))
-    low, high = ordered(0.0)[rank - 1], ordered(math.inf)[-rank]
-    return Ratio(estimate, Interval(float(low), float(high)))
+        return Estimate(value, Interval(-math.inf, math.inf))
+    low, high = ordered(-math.inf)[rank - 1], ordered(math.inf)[-rank]
+    return Estimate(value, Interval(float(low), float(high)))
+
+
+def speed_up(slower: ArrayLike, faster: ArrayLike, confidence: float = 0.95) -> Estimate:
+    """How many times longer `slower` takes: the shift of log times, as a ratio."""
+    value, interval = shift(np.log(slower), np.log(faster), confidence)
+    return Estimate(float(np.exp(value)), Interval(*map(float, np.exp(interval))))
 
 
 def _mann_whitney_rank(first: int, second: int, confidence: float) -> int:
@@ -168,11 +215,16 @@ def area_under_curve(timesteps: ArrayLike, returns: ArrayLike) -> float:
     return float(area / (log_time[-1] - log_time[0]))
 
 
-def less_spread(first: ArrayLike, second: ArrayLike) -> Comparison:
-    """Ratio of mean absolute deviations from the median, first over second, with its p-value.
+def mean_deviation(values: ArrayLike, axis: int = -1) -> np.ndarray:
+    """Mean absolute deviation from the median."""
+    values = np.asarray(values, dtype=float)
+    return np.abs(values - np.median(values, axis=axis, keepdims=True)).mean(axis=axis)
 
-    Levene's idea in Brown and Forsythe's form, tested by relabelling the deviations: small p-values
-    say that `first` varies less.
+
+def spread_p_value(first: ArrayLike, second: ArrayLike) -> float:
+    """Probability under chance that `first` deviates from its median so much less than `second`.
+
+    Levene's test in Brown and Forsythe's form, exact by relabelling the deviations.
     """
     deviations = [np.abs(values - np.median(values)) for values in map(np.asarray, (first, second))]
     result = stats.permutation_test(
@@ -183,6 +235,4 @@ def less_spread(first: ArrayLike, second: ArrayLike) -> Comparison:
         alternative="less",
         rng=0,
     )
-    spread, reference = (float(deviation.mean()) for deviation in deviations)
-    ratio = spread / reference if reference > 0 else (1.0 if spread == 0 else math.inf)
-    return Comparison(ratio, float(result.pvalue))
+    return float(result.pvalue)

@@ -9,18 +9,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from suite import statistics
 from suite.statistics import (
     Interval,
     _mann_whitney_rank,
     area_under_curve,
     bootstrap_interval,
+    bootstrap_ratio_interval,
     censored_median,
     interquartile_mean,
-    less_spread,
+    mean_deviation,
     median_interval,
     normalised_score,
     probability_smaller,
+    shift,
     speed_up,
+    spread_p_value,
+    time_to_threshold,
 )
 
 INF = math.inf
@@ -129,8 +134,8 @@ class TestProbabilitySmaller:
 class TestSpeedUp:
     def test_complete_separation(self):
         result = speed_up([1000] * 7, [10] * 7)
-        assert result.estimate == 100
-        assert result.interval == Interval(100, 100)
+        assert result.value == pytest.approx(100)
+        assert result.interval == pytest.approx((100, 100))
 
     def test_rank_for_seven_and_seven_is_the_tabulated_one(self):
         assert _mann_whitney_rank(7, 7, 0.95) == 9
@@ -153,13 +158,42 @@ class TestSpeedUp:
 
     def test_runs_that_never_arrive_open_the_interval_upwards(self):
         result = speed_up([50, INF, INF, INF, INF, INF, INF], [10] * 7)
-        assert result.estimate == INF
+        assert result.value == INF
         assert result.interval == Interval(INF, INF)
         mixed = speed_up([INF] * 7, [10] * 4 + [INF] * 3)
         assert mixed.interval == Interval(0, INF)
 
     def test_says_nothing_when_the_seeds_are_too_few(self):
         assert speed_up([100, 200], [1, 2]).interval == Interval(0, INF)
+
+
+class TestShift:
+    def test_is_the_median_of_all_differences(self):
+        # Differences: 1 - (0, 3), 2 - (0, 3), 6 - (0, 3).
+        assert shift([1, 2, 6], [0, 3]).value == pytest.approx((1 + 2) / 2)
+
+    def test_interval_by_hand(self):
+        # With four and four, P(U < 1) = 1/70: the ends are the smallest and largest difference.
+        interval = shift([10, 20, 30, 40], [0, 1, 2, 3]).interval
+        assert interval == Interval(10 - 3, 40 - 0)
+
+    def test_interval_holds_the_shifts_that_the_test_accepts(self, rng):
+        first, second = rng.normal(1.0, size=7), rng.normal(size=7)
+        low, high = shift(first, second).interval
+
+        def p_value(by):
+            return stats.mannwhitneyu(first - by, second, method="exact").pvalue
+
+        assert p_value(low - 1e-9) <= 0.05 < p_value(low + 1e-9)
+        assert p_value(high + 1e-9) <= 0.05 < p_value(high - 1e-9)
+
+
+class TestTimeToThreshold:
+    def test_first_evaluation_at_or_above(self):
+        assert time_to_threshold([100, 200, 300], [0.1, 0.8, 0.2], 0.8) == 200
+
+    def test_never(self):
+        assert time_to_threshold([100, 200], [0.1, 0.79], 0.8) == INF
 
 
 def _pair_counts(first, second):
@@ -215,14 +249,10 @@ class TestAreaUnderCurve:
         assert area_under_curve([100, 1000, 10_000], [0, 0, 1]) == pytest.approx(0.25)
 
 
-class TestLessSpread:
-    def test_ratio_by_hand(self):
-        # Deviations from the median: (1, 0, 1) and (4, 0, 4).
-        assert less_spread([1, 2, 3], [-4, 0, 4]).effect == pytest.approx(0.25)
-
-    def test_ignores_location(self):
-        near, far = less_spread([1, 2, 4], [0, 5, 9]), less_spread([101, 102, 104], [0, 5, 9])
-        assert near == far
+class TestSpread:
+    def test_mean_deviation_by_hand(self):
+        assert mean_deviation([1, 2, 6]) == pytest.approx(5 / 3)
+        np.testing.assert_allclose(mean_deviation([[1, 2, 3], [5, 5, 5]]), [2 / 3, 0])
 
     def test_p_value_by_enumeration(self):
         first, second = [1.0, 1.1, 1.3, 1.6], [0.0, 2.0, 5.0, 9.0]
@@ -230,11 +260,45 @@ class TestLessSpread:
         labels = itertools.combinations(range(8), 4)
         null = [sum(deviations[i] for i in label) for label in labels]
         expected = np.mean([value <= sum(deviations[:4]) + 1e-12 for value in null])
-        comparison = less_spread(first, second)
-        assert comparison.p_value == pytest.approx(expected)
-        assert comparison.effect < 0.5
+        assert spread_p_value(first, second) == pytest.approx(expected)
+        assert expected < 0.1
+        assert spread_p_value(second, first) > 0.9
 
-    def test_identical_seeds_vary_least(self):
-        assert less_spread([2, 2, 2], [1, 2, 3]).effect == 0
-        assert less_spread([1, 2, 3], [2, 2, 2]).effect == INF
-        assert less_spread([2, 2, 2], [5, 5, 5]).effect == 1
+    def test_p_value_ignores_location(self):
+        assert spread_p_value([1, 2, 4], [0, 5, 9]) == spread_p_value([11, 12, 14], [0, 5, 9])
+
+    def test_p_value_is_near_that_of_scipys_levene_test(self, rng):
+        ours, scipys = [], []
+        for _ in range(20):
+            first, second = rng.normal(size=7), 2 * rng.normal(size=7)
+            ours.append(spread_p_value(first, second))
+            levene = stats.levene(first, second, center="median")
+            less = mean_deviation(first) < mean_deviation(second)
+            scipys.append(levene.pvalue / 2 if less else 1 - levene.pvalue / 2)
+        np.testing.assert_allclose(ours, scipys, atol=0.08)
+
+    def test_ratio_interval_equals_all_ordered_resamples(self):
+        first, second = [1.0, 2.0, 5.0], [1.0, 3.0]
+        ratios = np.sort(
+            [
+                np.mean(draw) / np.mean(other)
+                for draw in itertools.product(first, repeat=3)
+                for other in itertools.product(second, repeat=2)
+            ]
+        )
+        tail = 0.1 * len(ratios)
+        expected = ratios[math.ceil(tail) - 1], ratios[math.ceil(len(ratios) - tail) - 1]
+        interval = bootstrap_ratio_interval(first, second, np.mean, confidence=0.8)
+        assert interval == pytest.approx(expected)
+
+    def test_ratio_interval_of_seeds_that_never_vary(self):
+        same, other = [2.0, 2.0], [1.0, 3.0]
+        assert bootstrap_ratio_interval(same, same, mean_deviation) == Interval(1, 1)
+        assert bootstrap_ratio_interval(other, same, mean_deviation).high == INF
+
+    def test_ratio_interval_of_large_samples_is_close_to_enumeration(self, rng, monkeypatch):
+        first, second = rng.normal(size=7), rng.normal(size=7)
+        exact = bootstrap_ratio_interval(first, second, mean_deviation)
+        monkeypatch.setattr(statistics, "LARGEST_ENUMERATED_PAIR", 6)
+        drawn = bootstrap_ratio_interval(first, second, mean_deviation)
+        np.testing.assert_allclose(drawn, exact, rtol=0.06)
