@@ -13,6 +13,7 @@ import functools
 import hashlib
 import json
 import os
+import re
 import signal
 import sys
 import time
@@ -26,6 +27,8 @@ import gymnasium
 import numpy as np
 import threadpoolctl
 
+from powr import POWR
+from powr.kernels import Dirac, Exponential, Gaussian, Kernel
 from suite import SuiteError, config, environments, provenance
 from suite.evaluation import COLUMNS, Evaluation, Evaluator, grid
 
@@ -97,13 +100,19 @@ def build(settings: dict[str, Any], seeds: dict[str, int]) -> tuple[Any, Callabl
 
 
 def build_powr(algorithm: dict[str, Any], env: gymnasium.Env, seeds: dict[str, int]) -> tuple:
-    from powr import POWR, kernels
-
     arguments = dict(algorithm["settings"])
-    if kernel := arguments.pop("kernel", None):
-        arguments["kernel"] = kernels.from_settings(**kernel)
+    if "kernel" in arguments:
+        arguments["kernel"] = build_kernel(**arguments["kernel"])
+    # POWR draws the seeds of its episodes itself, so the one seed covers its environment too.
     agent = POWR(env, seed=seeds["agent"], **arguments)
     return agent, agent.learn
+
+
+def build_kernel(name: str, **parameters: Any) -> Kernel:
+    classes = {kernel.__name__: kernel for kernel in (Dirac, Gaussian, Exponential)}
+    if name not in classes:
+        raise ValueError(f"kernel {name} is not one of {', '.join(classes)}")
+    return classes[name](**parameters)
 
 
 def build_baseline(algorithm: dict[str, Any], env: gymnasium.Env, seeds: dict[str, int]) -> tuple:
@@ -200,6 +209,15 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     return options
 
 
+def check_name(out: Path, seed: int, digest: str) -> None:
+    """Refuse a name that belongs to another run, as when envs.yaml changes under a workflow."""
+    if re.fullmatch(r"seed\d+-[0-9a-f]{12}", out.stem) and out.stem != f"seed{seed}-{digest}":
+        raise SuiteError(
+            f"--out {out}: the name is that of another seed or other settings; this run's is "
+            f"seed{seed}-{digest}.csv. If envs.yaml changed since the workflow began, start it again"
+        )
+
+
 def stop(signum: int, frame: FrameType | None) -> None:
     raise Stopped(signum)
 
@@ -212,6 +230,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         study = config.load(options.envs)
         settings = config.resolve(study, options.scale, options.env, options.algorithm)
+        check_name(options.out, options.seed, config.digest(settings))
         name = f"{options.algorithm} on {options.env}, seed {options.seed}"
         csv, document = run(settings, options.seed, name)
         for signum in signals:

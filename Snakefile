@@ -1,0 +1,111 @@
+# The paper's two figures from nothing: train -> aggregate -> figures.
+#
+#   snakemake --cores 8                          the paper scale
+#   snakemake --cores 8 --config scale=quick     another scale of envs.yaml
+#   snakemake --cores 8 --config partial=true    no training, the figures of the runs there are
+#
+# A run file's name carries the digest of the run's settings, so a run is finished if the file of
+# that name is there, whatever the times of files say. Stale files have other names.
+
+import os
+import sys
+from pathlib import Path
+
+from snakemake.utils import min_version, validate
+
+from suite.config import load, runs
+
+min_version("9.0")
+validate(config, "schemas/workflow.schema.json")
+
+# Jobs run with the Python that runs snakemake, also where its environment is not activated.
+os.environ.update(PATH=f"{Path(sys.executable).parent}:{os.environ.get('PATH')}")
+
+SCALE = config["scale"]
+RESULTS = f"results/{SCALE}"
+FIGURES = "figures" if SCALE == "paper" else f"{RESULTS}/figures"
+
+RUNS = [Path("results", run.path) for run in runs(load("envs.yaml"), SCALE)]
+if config["partial"]:
+    RUNS = [path for path in RUNS if path.exists()]
+
+
+rule all:
+    input:
+        runs=RUNS,
+        summary=f"{RESULTS}/summary.md",
+        curves=f"{FIGURES}/curves.pdf",
+        thresholds=f"{FIGURES}/thresholds.pdf",
+    localrule: True
+
+
+rule train:
+    input:
+        study=ancient("envs.yaml"),
+    output:
+        csv="results/{scale}/{env}/{algorithm}/seed{seed}-{digest}.csv",
+        json="results/{scale}/{env}/{algorithm}/seed{seed}-{digest}.json",
+    log:
+        "logs/{scale}/{env}/{algorithm}/seed{seed}-{digest}.log",
+    benchmark:
+        "results/{scale}/{env}/{algorithm}/seed{seed}-{digest}.benchmark.tsv"
+    wildcard_constraints:
+        seed=r"\d+",
+        digest="[0-9a-f]{12}",
+    # Seed 0 of everything comes before seed 1 of anything.
+    priority: lambda wildcards: -int(wildcards.seed)
+    conda:
+        "environment.yml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=240,
+    shell:
+        "python -m suite.run --scale {wildcards.scale:q} --env {wildcards.env:q}"
+        " --algorithm {wildcards.algorithm:q} --seed {wildcards.seed} --envs {input.study:q}"
+        " --out {output.csv:q} 2> {log:q}"
+
+
+rule aggregate:
+    input:
+        study="envs.yaml",
+        runs=RUNS,
+        code=sorted(Path("suite").glob("*.py")),
+    output:
+        curves=f"{RESULTS}/curves.csv",
+        thresholds=f"{RESULTS}/thresholds.csv",
+        summary=f"{RESULTS}/summary.csv",
+        page=f"{RESULTS}/summary.md",
+    log:
+        f"logs/{SCALE}/aggregate.log",
+    localrule: True
+    conda:
+        "environment.yml"
+    params:
+        scale=SCALE,
+        partial="--partial" if config["partial"] else "",
+    shell:
+        "python -m suite.aggregate --scale {params.scale:q} {params.partial} 2> {log:q}"
+
+
+rule figure:
+    input:
+        tables=rules.aggregate.output,
+        code=sorted(Path("figures").glob("*.py")),
+    output:
+        pdf=f"{FIGURES}/{{figure}}.pdf",
+        svg=f"{FIGURES}/{{figure}}.svg",
+        png=f"{FIGURES}/{{figure}}.png",
+    log:
+        f"logs/{SCALE}/{{figure}}.log",
+    wildcard_constraints:
+        figure="curves|thresholds",
+    localrule: True
+    conda:
+        "environment.yml"
+    params:
+        scale=SCALE,
+        folder=lambda wildcards, output: Path(output.pdf).parent,
+    shell:
+        "python -m figures.{wildcards.figure} --scale {params.scale:q}"
+        " --out-dir {params.folder:q} 2> {log:q}"
