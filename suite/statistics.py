@@ -63,6 +63,13 @@ def bootstrap_interval(
     return _weighted_percentiles(replicates, weights, confidence)
 
 
+def ratio(above: ArrayLike, below: ArrayLike) -> np.ndarray:
+    """above / below of numbers that are not negative, 1 where both are zero."""
+    above, below = np.asarray(above, dtype=float), np.asarray(below, dtype=float)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where((above == 0) & (below == 0), 1.0, above / below)
+
+
 def bootstrap_ratio_interval(
     first: ArrayLike,
     second: ArrayLike,
@@ -73,11 +80,6 @@ def bootstrap_ratio_interval(
 
     A statistic that never is negative. Larger samples are resampled by scipy with a fixed seed.
     """
-
-    def ratio(above: np.ndarray, below: np.ndarray) -> np.ndarray:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where((above == 0) & (below == 0), 1.0, above / below)
-
     first, second = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     if max(len(first), len(second)) > LARGEST_ENUMERATED_PAIR:
         result = stats.bootstrap(
