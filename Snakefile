@@ -34,8 +34,8 @@ rule all:
     input:
         runs=RUNS,
         summary=f"{RESULTS}/summary.md",
-        curves=f"{FIGURES}/curves.pdf",
-        thresholds=f"{FIGURES}/thresholds.pdf",
+        training_curves=f"{FIGURES}/training_curves.pdf",
+        threshold_boxplots=f"{FIGURES}/threshold_boxplots.pdf",
     localrule: True
 
 
@@ -88,18 +88,16 @@ rule aggregate:
         "python -m suite.aggregate --scale {params.scale:q} {params.partial} 2> {log:q}"
 
 
-rule figure:
+rule training_curves:
     input:
         tables=rules.aggregate.output,
         code=sorted(Path("figures").glob("*.py")),
     output:
-        pdf=f"{FIGURES}/{{figure}}.pdf",
-        svg=f"{FIGURES}/{{figure}}.svg",
-        png=f"{FIGURES}/{{figure}}.png",
+        pdf=f"{FIGURES}/training_curves.pdf",
+        svg=f"{FIGURES}/training_curves.svg",
+        png=f"{FIGURES}/training_curves.png",
     log:
-        f"logs/{SCALE}/{{figure}}.log",
-    wildcard_constraints:
-        figure="curves|thresholds",
+        f"logs/{SCALE}/training_curves.log",
     localrule: True
     conda:
         "environment.yml"
@@ -107,5 +105,24 @@ rule figure:
         scale=SCALE,
         folder=lambda wildcards, output: Path(output.pdf).parent,
     shell:
-        "python -m figures.{wildcards.figure} --scale {params.scale:q}"
-        " --out-dir {params.folder:q} 2> {log:q}"
+        "python -m figures.curves --scale {params.scale:q} --out-dir {params.folder:q} 2> {log:q}"
+
+
+rule threshold_boxplots:
+    input:
+        tables=rules.aggregate.output,
+        code=sorted(Path("figures").glob("*.py")),
+    output:
+        pdf=f"{FIGURES}/threshold_boxplots.pdf",
+        svg=f"{FIGURES}/threshold_boxplots.svg",
+        png=f"{FIGURES}/threshold_boxplots.png",
+    log:
+        f"logs/{SCALE}/threshold_boxplots.log",
+    localrule: True
+    conda:
+        "environment.yml"
+    params:
+        scale=SCALE,
+        folder=lambda wildcards, output: Path(output.pdf).parent,
+    shell:
+        "python -m figures.thresholds --scale {params.scale:q} --out-dir {params.folder:q} 2> {log:q}"

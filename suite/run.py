@@ -214,7 +214,7 @@ def check_name(out: Path, seed: int, digest: str) -> None:
     if re.fullmatch(r"seed\d+-[0-9a-f]{12}", out.stem) and out.stem != f"seed{seed}-{digest}":
         raise SuiteError(
             f"--out {out}: the name is that of another seed or other settings; this run's is "
-            f"seed{seed}-{digest}.csv. If envs.yaml changed since the workflow began, start it again"
+            f"seed{seed}-{digest}.csv. If envs.yaml has changed meanwhile, start the workflow again"
         )
 
 
