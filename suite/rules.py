@@ -107,7 +107,9 @@ def earlier(data: Data, parameters: Parameters, level: float) -> Outcome:
     def judge(pair: Pair) -> Finding:
         ratio = statistics.speed_up(pair.theirs, pair.own)
         p_value = statistics.probability_smaller(pair.own, pair.theirs).p_value
-        return pair.finding("how many times later the other is", *ratio, p_value, p_value <= level)
+        medians = [_timesteps(statistics.censored_median(t)) for t in (pair.own, pair.theirs)]
+        statistic = f"how many times later the other is, medians {' and '.join(medians)}"
+        return pair.finding(statistic, *ratio, p_value, p_value <= level)
 
     return _judge_pairs(data, parameters, _time_of(parameters), judge, FEWEST_SEEDS)
 
@@ -251,6 +253,10 @@ def _time_of(parameters: Parameters) -> Callable[[str, pd.DataFrame], float]:
         return statistics.time_to_threshold(run["timestep"], run["mean"], threshold)
 
     return time
+
+
+def _timesteps(time: float) -> str:
+    return "never" if math.isinf(time) else f"{time:,.0f}"
 
 
 def _pairs(

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from suite import markdown
 from suite.names import algorithm_name
 
 LEGEND = (
@@ -93,7 +94,7 @@ def _times_table(rows: pd.DataFrame) -> str:
                 *_times(row),
             )
         )
-    return _markdown(table)
+    return markdown.table(table)
 
 
 def _times(row: Mapping[str, Any]) -> tuple[str, str]:
@@ -119,7 +120,7 @@ def _returns_table(rows: pd.DataFrame) -> str:
     for row in rows.drop_duplicates(["algorithm", "policy"]).to_dict("records"):
         estimates = (_estimate(row, *names) for names in columns.values())
         table.append((_algorithm(row), f"{row['timesteps']:,}", *estimates))
-    text = _markdown(table)
+    text = markdown.table(table)
     if exact:
         text += (
             f"\n\nExact return of the optimum: {_number(first['optimum'])}; "
@@ -155,10 +156,4 @@ def _origins_table(origins: Mapping[Origin, Mapping[str, Any]]) -> str:
             for name in sorted(found["packages"], key=str.lower)
         )
         table.append((str(found["runs"]), *origin, packages))
-    return _markdown(table)
-
-
-def _markdown(table: Sequence[Sequence[str]]) -> str:
-    head, *body = table
-    lines = [head, ["---"] * len(head), *body]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    return markdown.table(table)

@@ -1,0 +1,158 @@
+"""Which claims of the paper hold: claims.csv, one row a finding, and claims.md to read.
+
+Judges each claim of claims.yaml by its rule on the run files of a scale.
+
+    python -m suite.claims --scale quick
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from suite import SuiteError, aggregate, config, deviations
+from suite.claims_page import render
+from suite.config import Run
+from suite.names import algorithm_name
+from suite.rules import NOT_TESTED, RULES, Data, Finding, Outcome, needed
+from suite.summary import shared_timestep
+from suite.write import write_whole
+
+SCHEMA = config.SCHEMA.with_name("claims.schema.json")
+
+
+class Judged(NamedTuple):
+    """A claim with its verdict, and the run files that it rests on."""
+
+    claim: Mapping[str, Any]
+    outcome: Outcome
+    preliminary: bool
+    runs: Sequence[Run]
+
+
+def load(path: str | Path) -> dict[str, Any]:
+    """Read and check claims.yaml."""
+    claims = config.read_yaml(path)
+    config.check_schema(claims, SCHEMA, path)
+    for name, times in Counter(claim["id"] for claim in claims["claims"]).items():
+        if times > 1:
+            raise SuiteError(f"{path}: claims: the id {name} is given twice: keep one of the two")
+    return claims
+
+
+def gather(study: Mapping[str, Any], scale: str, loaded: aggregate.Loaded) -> Data:
+    """What the rules see of a scale."""
+    planned = aggregate.plan(study, scale)
+    environments = dict.fromkeys(pair.environment for pair in planned)
+    return Data(
+        loaded.evaluations,
+        {(pair.environment, pair.algorithm): pair.timesteps[-1] for pair in planned},
+        {name: shared_timestep(planned, name) for name in environments},
+        {
+            name: aggregate.exact_bounds(study["environments"][name]).optimum
+            for name in environments
+        },
+    )
+
+
+def judge(
+    claim: Mapping[str, Any], data: Data, level: float, loaded: aggregate.Loaded, partial: bool
+) -> Outcome:
+    """Apply the claim's rule, unless runs that it needs are missing."""
+    pairs = needed(claim["parameters"])
+    for environment, algorithm in pairs:
+        name = f"{algorithm_name(algorithm)} on {environment}"
+        if (environment, algorithm) not in data.budgets:
+            return Outcome(NOT_TESTED, reason=f"{name} is not part of this scale")
+        missing = _runs_of(loaded.missing, [(environment, algorithm)])
+        there = _runs_of(loaded.metadata, [(environment, algorithm)])
+        if not there or (missing and not partial):
+            due = len(there) + len(missing)
+            return Outcome(NOT_TESTED, reason=f"{len(missing)} of {due} runs of {name} are missing")
+    return RULES[claim["rule"]](data, claim["parameters"], level)
+
+
+def judge_all(
+    claims: Mapping[str, Any], data: Data, scale: str, loaded: aggregate.Loaded, partial: bool
+) -> list[Judged]:
+    """Every claim in order; a verdict on runs is preliminary unless all of the paper's are in."""
+    judged = []
+    for claim in claims["claims"]:
+        pairs = needed(claim["parameters"])
+        outcome = judge(claim, data, claims["level"], loaded, partial)
+        incomplete = scale != claims["scale"] or bool(_runs_of(loaded.missing, pairs))
+        preliminary = bool(pairs) and incomplete and outcome.verdict != NOT_TESTED
+        judged.append(Judged(claim, outcome, preliminary, _runs_of(loaded.metadata, pairs)))
+    return judged
+
+
+def _runs_of(
+    runs: Sequence[Run] | Mapping[Run, Any], pairs: Sequence[tuple[str, str]]
+) -> list[Run]:
+    return [run for run in runs if (run.environment, run.algorithm) in pairs]
+
+
+def tabulate(judged: Sequence[Judged]) -> pd.DataFrame:
+    """One row a finding; a claim without any has one row all the same."""
+    return pd.DataFrame(
+        {
+            "id": entry.claim["id"],
+            "claim": entry.claim["claim"],
+            "place": entry.claim["place"],
+            "rule": entry.claim["rule"],
+            "verdict": entry.outcome.verdict,
+            "preliminary": entry.preliminary,
+            "reason": entry.outcome.reason,
+            "subject": finding.subject,
+            "statistic": finding.statistic,
+            "estimate": finding.estimate,
+            "low": finding.interval.low,
+            "high": finding.interval.high,
+            "p_value": finding.p_value,
+            "supports": finding.supports,
+            "run_files": " ".join(
+                map(str, sorted(r.path for r in _runs_of(entry.runs, finding.runs)))
+            ),
+        }
+        for entry in judged
+        for finding in entry.outcome.findings or [Finding("", "", float("nan"))]
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="suite.claims", description=__doc__.splitlines()[0])
+    parser.add_argument("--scale", required=True, help="a scale of the study")
+    parser.add_argument("--partial", action="store_true", help="judge by the runs that are there")
+    parser.add_argument("--envs", default="envs.yaml", help="the study (default: %(default)s)")
+    parser.add_argument("--claims", default="claims.yaml", help="default: %(default)s")
+    parser.add_argument("--deviations", default="deviations.yaml", help="default: %(default)s")
+    parser.add_argument(
+        "--results", type=Path, default=Path("results"), help="folder of the run files"
+    )
+    parser.add_argument("--out-dir", type=Path, help="default: the scale's folder in the results")
+    options = parser.parse_args(arguments)
+    try:
+        study, claims = config.load(options.envs), load(options.claims)
+        departures = deviations.load(options.deviations, claims)["deviations"]
+        loaded = aggregate.load_runs(study, options.scale, options.results, partial=True)
+        data = gather(study, options.scale, loaded)
+        judged = judge_all(claims, data, options.scale, loaded, options.partial)
+        folder = options.out_dir or options.results / options.scale
+        write_whole(folder / "claims.csv", aggregate.to_csv(tabulate(judged)))
+        write_whole(
+            folder / "claims.md", render(judged, claims["rules"], options.scale, departures)
+        )
+    except (SuiteError, OSError) as error:
+        print(f"suite.claims: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

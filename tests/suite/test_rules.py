@@ -1,0 +1,303 @@
+"""Every rule, both ways: other data, another verdict."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from suite import rules, theory
+from suite.rules import NOT_REPRODUCED, NOT_TESTED, PARTLY, REPRODUCED, Data, needed
+
+GRID = [100, 200, 400, 800, 1600]
+LEVEL = 0.05
+
+
+def evaluations(curves, exact=None):
+    """Rows of runs; `curves`: (environment, algorithm) -> the means of each seed."""
+    rows = [
+        (environment, algorithm, seed, timestep, mean, (exact or {}).get(algorithm, mean))
+        for (environment, algorithm), seeds in curves.items()
+        for seed, means in enumerate(seeds)
+        for timestep, mean in zip(GRID, means, strict=True)
+    ]
+    columns = ["environment", "algorithm", "seed", "timestep", "mean", "exact_return"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def data_of(curves, budget=GRID[-1], optimum=7.93):
+    environments = {environment for environment, _ in curves}
+    return Data(
+        evaluations(curves),
+        dict.fromkeys(curves, budget),
+        dict.fromkeys(environments, GRID[-1]),
+        dict.fromkeys(environments, optimum),
+    )
+
+
+def arriving(at):
+    """A curve that meets the threshold 1 from evaluation number `at` on; None: never."""
+    return [float(at is not None and i >= at) for i in range(len(GRID))]
+
+
+def compare(own, other, third=None):
+    """Data of POWR and two others on one environment."""
+    return data_of({("E", "powr"): own, ("E", "dqn"): other, ("E", "ppo"): third or other})
+
+
+EARLY = [arriving(at) for at in (0, 0, 1, 1)]
+LATE = [arriving(at) for at in (3, 4, 3, None)]
+NEVER = [arriving(None)] * 4
+MIXED = [arriving(at) for at in (0, 1, None, 0)]
+
+
+EARLIER = {"thresholds": {"E": 1}, "algorithm": "powr", "others": ["dqn", "ppo"]}
+
+
+class TestEarlier:
+    @pytest.mark.parametrize(
+        ("own", "other", "third", "verdict"),
+        [
+            (EARLY, LATE, LATE, REPRODUCED),
+            (EARLY, NEVER, NEVER, REPRODUCED),
+            (EARLY, LATE, EARLY, PARTLY),
+            (LATE, EARLY, EARLY, NOT_REPRODUCED),
+            (EARLY, EARLY, EARLY, NOT_REPRODUCED),
+            (NEVER, NEVER, NEVER, NOT_REPRODUCED),
+            (EARLY[:2], LATE, LATE, NOT_TESTED),
+        ],
+    )
+    def test_verdict(self, own, other, third, verdict):
+        outcome = rules.earlier(compare(own, other, third), EARLIER, LEVEL)
+        assert outcome.verdict == verdict
+
+    def test_finding_has_its_numbers(self):
+        first, _ = rules.earlier(compare(EARLY, LATE), EARLIER, LEVEL).findings
+        assert first.subject == "E: POWR against DQN"
+        assert first.p_value == pytest.approx(1 / math.comb(8, 4))
+        assert first.interval.low <= first.estimate <= first.interval.high
+        assert "medians 150 and 1,200" in first.statistic
+        assert first.runs == (("E", "powr"), ("E", "dqn"))
+
+
+CURVES = {"environments": ["E"], "algorithm": "powr", "others": ["dqn", "ppo"]}
+
+
+class TestHigherArea:
+    @pytest.mark.parametrize(
+        ("own", "other", "third", "verdict"),
+        [
+            (EARLY, LATE, NEVER, REPRODUCED),
+            (EARLY, LATE, EARLY, PARTLY),
+            (LATE, EARLY, EARLY, NOT_REPRODUCED),
+            (EARLY[:2], LATE, LATE, NOT_TESTED),
+        ],
+    )
+    def test_verdict(self, own, other, third, verdict):
+        outcome = rules.higher_area(compare(own, other, third), CURVES, LEVEL)
+        assert outcome.verdict == verdict
+
+    def test_looks_no_further_than_all_algorithms_were_trained(self):
+        data = compare([[1.0, 1.0, 0.0, 0.0, 0.0]] * 4, [[0.0, 0.0, 5.0, 5.0, 5.0]] * 4)
+        assert rules.higher_area(data, CURVES, LEVEL).verdict == NOT_REPRODUCED
+        early = data._replace(shared={"E": 200})
+        assert rules.higher_area(early, CURVES, LEVEL).verdict == REPRODUCED
+
+
+SHAKY = [[0.0, 1.0, 0.0, 1.0, fall] for fall in (0.0, 0.1, 0.2, 0.3)]
+STEADY = [[0.0, 0.5, 0.4, 1.0, rise] for rise in (1.0, 1.1, 1.2, 1.3)]
+
+
+class TestLessStable:
+    @pytest.mark.parametrize(
+        ("own", "other", "third", "verdict"),
+        [
+            (SHAKY, STEADY, STEADY, REPRODUCED),
+            (SHAKY, STEADY, SHAKY, PARTLY),
+            (STEADY, SHAKY, SHAKY, NOT_REPRODUCED),
+            (SHAKY[:2], STEADY, STEADY, NOT_TESTED),
+        ],
+    )
+    def test_verdict(self, own, other, third, verdict):
+        outcome = rules.less_stable(compare(own, other, third), CURVES, LEVEL)
+        assert outcome.verdict == verdict
+
+    def test_a_rise_is_no_instability(self):
+        rising = [[0.0, 1.0, 2.0, 5.0, 9.0]] * 4
+        outcome = rules.less_stable(compare(rising, NEVER), CURVES, LEVEL)
+        assert outcome.verdict == NOT_REPRODUCED
+        assert outcome.findings[0].estimate == 0
+
+
+SPREAD = {**EARLIER, "scale": "linear"}
+ALIKE = [arriving(at) for at in (1, 1, 1, 1, 1, 1, 1)]
+APART = [arriving(at) for at in (0, 4, 0, 4, 0, 4, 2)]
+
+
+class TestLessSpread:
+    @pytest.mark.parametrize(
+        ("own", "other", "third", "verdict"),
+        [
+            (ALIKE, APART, APART, REPRODUCED),
+            (ALIKE, APART, ALIKE, PARTLY),
+            (ALIKE, APART, [arriving(None)] * 7, REPRODUCED),
+            (APART, ALIKE, ALIKE, NOT_REPRODUCED),
+            ([*ALIKE[:6], arriving(None)], APART, APART, NOT_REPRODUCED),
+            (ALIKE, [arriving(None)] * 7, [arriving(None)] * 7, NOT_TESTED),
+            (ALIKE[:3], APART, APART, NOT_TESTED),
+        ],
+    )
+    @pytest.mark.parametrize("scale", ["linear", "log"])
+    def test_verdict(self, own, other, third, verdict, scale):
+        parameters = {**SPREAD, "scale": scale}
+        outcome = rules.less_spread(compare(own, other, third), parameters, LEVEL)
+        assert outcome.verdict == verdict
+
+    def test_an_algorithm_without_arrivals_is_shown_and_left_out(self):
+        data = compare(ALIKE, APART, [arriving(None)] * 7)
+        findings = rules.less_spread(data, SPREAD, LEVEL).findings
+        assert [finding.supports for finding in findings] == [True, None]
+        assert findings[1].statistic == "no run of the other arrives"
+
+    def test_proportion_and_timesteps_may_disagree(self):
+        own = [arriving(at) for at in (0, 1, 0, 1, 0, 1, 0)]
+        other = [arriving(at) for at in (3, 4, 3, 4, 3, 4, 3)]
+        linear, log = (
+            rules.less_spread(compare(own, other), {**SPREAD, "scale": scale}, LEVEL)
+            for scale in ("linear", "log")
+        )
+        assert linear.findings[0].estimate == pytest.approx(1 / 8)
+        assert log.findings[0].estimate == pytest.approx(1)
+
+    def test_a_late_run_counts_as_arriving_at_the_end(self):
+        other = [*ALIKE[:4], *[arriving(None)] * 3]
+        (finding, _) = rules.less_spread(compare(ALIKE, other), SPREAD, LEVEL).findings
+        assert finding.estimate == 0
+        assert finding.supports is not None
+
+
+ARRIVALS = {
+    "environment": "E",
+    "column": "mean",
+    "at_least": 1,
+    "when": "ever",
+    "arrive": {"powr": 1600, "dqn": 1600},
+    "fail": {"ppo": 1600},
+}
+
+
+class TestWhoArrives:
+    @pytest.mark.parametrize(
+        ("powr", "dqn", "ppo", "verdict"),
+        [
+            (EARLY, LATE, NEVER, REPRODUCED),
+            (EARLY, LATE, MIXED, PARTLY),  # not only these two
+            (EARLY, [*NEVER[:3], arriving(0)], NEVER, PARTLY),  # capable, but seldom
+            (EARLY, NEVER, NEVER, NOT_REPRODUCED),
+            (NEVER, LATE, NEVER, NOT_REPRODUCED),
+        ],
+    )
+    def test_verdict(self, powr, dqn, ppo, verdict):
+        data = data_of({("E", "powr"): powr, ("E", "dqn"): dqn, ("E", "ppo"): ppo})
+        assert rules.who_arrives(data, ARRIVALS, LEVEL).verdict == verdict
+
+    def test_shorter_training_leaves_a_failure_open(self):
+        data = data_of({("E", "powr"): EARLY, ("E", "dqn"): EARLY, ("E", "ppo"): NEVER}, budget=800)
+        outcome = rules.who_arrives(data, ARRIVALS, LEVEL)
+        assert outcome.verdict == NOT_TESTED
+        assert [finding.supports for finding in outcome.findings] == [True, True, None]
+        assert "trained 800 of 1,600" in outcome.findings[2].statistic
+
+    def test_the_end_counts_where_the_claim_is_about_the_end(self):
+        fallen = [[9.0, 9.0, 0.0, 0.0, 0.0]] * 4
+        parameters = {**ARRIVALS, "when": "end", "arrive": {"powr": 1600}, "fail": {}}
+        data = data_of({("E", "powr"): fallen})
+        assert rules.who_arrives(data, parameters, LEVEL).verdict == NOT_REPRODUCED
+        ever = {**parameters, "when": "ever"}
+        assert rules.who_arrives(data, ever, LEVEL).verdict == REPRODUCED
+        short = data._replace(budgets={("E", "powr"): 800})
+        assert rules.who_arrives(short, parameters, LEVEL).verdict == NOT_TESTED
+
+    def test_exact_return_and_distance_to_the_optimum(self):
+        data = data_of({("E", "powr"): EARLY}, optimum=1.3)
+        parameters = {
+            **{key: ARRIVALS[key] for key in ("environment", "when")},
+            "column": "exact_return",
+            "below_optimum": 0.3,
+            "arrive": {"powr": 1600},
+            "fail": {},
+        }
+        assert rules.who_arrives(data, parameters, LEVEL).verdict == REPRODUCED
+        closer = {**parameters, "below_optimum": 0.2}
+        assert rules.who_arrives(data, closer, LEVEL).verdict == NOT_REPRODUCED
+
+    def test_share_has_its_exact_interval(self):
+        data = data_of({("E", "powr"): EARLY, ("E", "dqn"): MIXED, ("E", "ppo"): NEVER})
+        powr, dqn, _ = rules.who_arrives(data, ARRIVALS, LEVEL).findings
+        assert dqn.estimate == 0.75
+        # Clopper and Pearson: with all of four, the lower end is (1 - 0.95)/2 to the power 1/4.
+        assert powr.interval == pytest.approx((0.025**0.25, 1))
+
+
+MODELS = [{"id": "FrozenLake-v1", "kwargs": {"is_slippery": True}}]
+NO_DATA = Data(pd.DataFrame(), {}, {}, {})
+
+
+CLOSED_FORM = {"models": MODELS, "gamma": 0.9, "regularization": 1e-12, "tolerance": 1e-6}
+
+
+class TestClosedForm:
+    def test_reproduced(self):
+        outcome = rules.closed_form(NO_DATA, CLOSED_FORM, LEVEL)
+        assert outcome.verdict == REPRODUCED
+        assert outcome.findings[0].subject == "FrozenLake-v1(is_slippery=True)"
+        assert 0 < outcome.findings[0].estimate < 1e-6
+
+    def test_not_reproduced_by_a_wrong_model(self):
+        shrunk = {**CLOSED_FORM, "regularization": 1e-3}
+        assert rules.closed_form(NO_DATA, shrunk, LEVEL).verdict == NOT_REPRODUCED
+
+
+CONVERGENCE = {
+    "models": MODELS,
+    "gamma": 0.9,
+    "regularization": 1e-12,
+    "step_size": 10.0,
+    "steps": 100,
+}
+
+
+class TestConvergence:
+    def test_reproduced(self):
+        outcome = rules.convergence(NO_DATA, CONVERGENCE, LEVEL)
+        assert outcome.verdict == REPRODUCED
+        assert outcome.findings[0].estimate < -1
+
+    def test_partly_where_the_rate_is_not_reached(self):
+        slow = {**CONVERGENCE, "step_size": 1e-3}
+        outcome = rules.convergence(NO_DATA, slow, LEVEL)
+        assert outcome.verdict == PARTLY
+        assert outcome.findings[0].estimate > -1
+
+    def test_not_reproduced_where_the_bound_breaks(self, monkeypatch):
+        descend = theory.descend
+
+        def broken(*arguments, **options):
+            descent = descend(*arguments, **options)
+            return descent._replace(bounds=np.zeros_like(descent.bounds))
+
+        monkeypatch.setattr(theory, "descend", broken)
+        outcome = rules.convergence(NO_DATA, CONVERGENCE, LEVEL)
+        assert outcome.verdict == NOT_REPRODUCED
+        assert "ABOVE ITS BOUND" in outcome.findings[0].statistic
+
+    def test_a_step_that_does_nothing_converges_to_nothing(self, monkeypatch):
+        monkeypatch.setattr(theory, "kl_step", lambda policy, values, step_size: policy)
+        assert rules.convergence(NO_DATA, CONVERGENCE, LEVEL).verdict != REPRODUCED
+
+
+def test_every_rule_says_which_runs_it_needs():
+    assert needed(EARLIER) == [("E", "powr"), ("E", "dqn"), ("E", "ppo")]
+    assert needed(CURVES) == [("E", "powr"), ("E", "dqn"), ("E", "ppo")]
+    assert needed(ARRIVALS) == [("E", "powr"), ("E", "dqn"), ("E", "ppo")]
+    assert needed(CLOSED_FORM) == []
