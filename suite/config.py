@@ -92,19 +92,18 @@ def check_schema(data: Any, schema: Path, path: str | Path) -> None:
     """Refuse data that the JSON schema does not allow, naming the place in the file."""
     validator = jsonschema.Draft202012Validator(json.loads(schema.read_text(encoding="utf-8")))
     try:
-        error = jsonschema.exceptions.best_match(validator.iter_errors(data))
         json.dumps(data, allow_nan=False)
-    except (RecursionError, TypeError, ValueError) as unusable:
-        # Dates, infinities and values that contain themselves are YAML but not settings.
-        error = error if not isinstance(unusable, RecursionError) else None
-        if error is None:
-            raise SuiteError(
-                f"{path}: holds a value that is no finite number, text, list or mapping"
-            ) from unusable
+    except (TypeError, ValueError, RecursionError) as error:
+        # YAML has dates, infinities and values that contain themselves.
+        raise SuiteError(
+            f"{path}: holds a value that is no finite number, text, list or mapping: {error}"
+        ) from error
+    error = jsonschema.exceptions.best_match(validator.iter_errors(data))
     if error is not None:
         place = ".".join(map(str, error.absolute_path)) or "the file"
         message = error.message if len(error.message) < 200 else error.message[:200] + " ..."
-        raise SuiteError(f"{path}: {place}: {message}")
+        remedy = error.schema.get("description")
+        raise SuiteError(f"{path}: {place}: {message}" + (f". {remedy}" if remedy else ""))
 
 
 def check_names(study: dict[str, Any], path: str | Path) -> None:

@@ -9,7 +9,6 @@ settings, provenance and times go to FILE.json. Both appear whole or not at all,
 from __future__ import annotations
 
 import argparse
-import functools
 import hashlib
 import json
 import os
@@ -17,20 +16,17 @@ import re
 import signal
 import sys
 import time
-from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
-import gymnasium
 import numpy as np
 import threadpoolctl
 
-from powr import POWR
-from powr.kernels import Dirac, Exponential, Gaussian, Kernel
-from suite import SuiteError, config, environments, provenance
+from suite import SuiteError, algorithms, config, environments, provenance
 from suite.evaluation import COLUMNS, Evaluation, Evaluator, grid
+from suite.write import write_together
 
 STREAMS = ("training", "agent", "evaluation", "sampled_evaluation")
 
@@ -85,57 +81,13 @@ class Recorder:
         )
 
 
-def build(settings: dict[str, Any], seeds: dict[str, int]) -> tuple[Any, Callable[..., Any]]:
-    """The agent and the function that trains it: learn(timesteps, callback)."""
-    algorithm = settings["algorithm"]
-    env = environments.make(settings["environment"])
-    make_agent = build_powr if algorithm["class"] == "powr" else build_baseline
-    try:
-        return make_agent(algorithm, env, seeds)
-    except (TypeError, ValueError, AssertionError) as error:
-        raise SuiteError(
-            f"{algorithm['class']} does not accept the settings {algorithm['settings']} on "
-            f"{settings['environment']['id']}: {error}"
-        ) from error
-
-
-def build_powr(algorithm: dict[str, Any], env: gymnasium.Env, seeds: dict[str, int]) -> tuple:
-    arguments = dict(algorithm["settings"])
-    if "kernel" in arguments:
-        arguments["kernel"] = build_kernel(**arguments["kernel"])
-    # POWR draws the seeds of its episodes itself, so the one seed covers its environment too.
-    agent = POWR(env, seed=seeds["agent"], **arguments)
-    return agent, agent.learn
-
-
-def build_kernel(name: str, **parameters: Any) -> Kernel:
-    classes = {kernel.__name__: kernel for kernel in (Dirac, Gaussian, Exponential)}
-    if name not in classes:
-        raise ValueError(f"kernel {name} is not one of {', '.join(classes)}")
-    return classes[name](**parameters)
-
-
-def build_baseline(algorithm: dict[str, Any], env: gymnasium.Env, seeds: dict[str, int]) -> tuple:
-    from baselines import training
-
-    model = training.build(
-        algorithm["class"],
-        algorithm["policy"],
-        algorithm["settings"],
-        env,
-        agent_seed=seeds["agent"],
-        training_seed=seeds["training"],
-    )
-    return model, functools.partial(training.learn, model)
-
-
 def run(settings: dict[str, Any], seed: int, name: str) -> tuple[str, dict[str, Any]]:
     """The text of the run's CSV and the content of its JSON."""
     started = datetime.now(UTC)
     environments.check_fingerprint(settings["environment"])
     seeds = seed_streams(seed)
     protocol = settings["evaluation"]
-    _, learn = build(settings, seeds)
+    learn = algorithms.build(settings, seeds)
     evaluator = Evaluator(
         settings["environment"],
         episodes=protocol["episodes"],
@@ -176,23 +128,6 @@ def as_csv(rows: list[tuple[int, Evaluation]]) -> str:
     )
 
 
-def write(out: Path, csv: str, document: dict[str, Any]) -> None:
-    """Write both files aside, then move them into place, the CSV last."""
-    texts = {out.with_suffix(".json"): json.dumps(document, indent=1) + "\n", out: csv}
-    aside = {path: path.with_name(f".{path.name}.tmp") for path in texts}
-    try:
-        for path, text in texts.items():
-            with aside[path].open("w", encoding="utf-8", newline="\n") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-        for path in texts:
-            aside[path].replace(path)
-    finally:
-        for path in aside.values():
-            path.unlink(missing_ok=True)
-
-
 def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="suite.run", description=__doc__.splitlines()[0])
     parser.add_argument("--scale", required=True, help="a scale of the study")
@@ -209,8 +144,11 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     return options
 
 
-def check_name(out: Path, seed: int, digest: str) -> None:
-    """Refuse a name that belongs to another run, as when envs.yaml changes under a workflow."""
+def check_out(out: Path, seed: int, digest: str) -> None:
+    """Refuse a file that could not be written in the end, or that would pass for another run."""
+    folder = next(folder for folder in out.absolute().parents if folder.exists())
+    if not (folder.is_dir() and os.access(folder, os.W_OK)):
+        raise SuiteError(f"--out {out}: {folder} is not a folder that can be written to")
     if re.fullmatch(r"seed\d+-[0-9a-f]{12}", out.stem) and out.stem != f"seed{seed}-{digest}":
         raise SuiteError(
             f"--out {out}: the name is that of another seed or other settings; this run's is "
@@ -230,13 +168,18 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         study = config.load(options.envs)
         settings = config.resolve(study, options.scale, options.env, options.algorithm)
-        check_name(options.out, options.seed, config.digest(settings))
+        check_out(options.out, options.seed, config.digest(settings))
         name = f"{options.algorithm} on {options.env}, seed {options.seed}"
         csv, document = run(settings, options.seed, name)
         for signum in signals:
             signal.signal(signum, signal.SIG_IGN)
-        options.out.parent.mkdir(parents=True, exist_ok=True)
-        write(options.out, csv, document)
+        # The CSV comes last: it says that the run is finished.
+        write_together(
+            {
+                options.out.with_suffix(".json"): json.dumps(document, indent=1) + "\n",
+                options.out: csv,
+            }
+        )
     except SuiteError as error:
         print(f"suite.run: {error}", file=sys.stderr)
         return 1

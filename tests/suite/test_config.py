@@ -1,0 +1,246 @@
+"""envs.yaml: what is refused, what a run's digest covers, and which runs a scale has."""
+
+import re
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from suite import SuiteError, config
+
+
+def test_scales_are_those_of_the_study(real_study):
+    sizes = {
+        scale: {
+            (run.environment, run.algorithm): config.resolve(
+                real_study, scale, run.environment, run.algorithm
+            )["timesteps"]
+            for run in config.runs(real_study, scale)
+        }
+        for scale in ("smoke", "quick", "paper")
+    }
+    assert set(sizes["smoke"].values()) == {600}
+    assert sizes["quick"]["Taxi-v3", "powr"] == sizes["quick"]["Taxi-v3", "dqn"] == 40_000
+    assert sizes["quick"]["MountainCar-v0", "powr"] == 10_000
+    assert sizes["paper"]["Taxi-v3", "a2c"] == 1_500_000
+    assert sizes["paper"]["Taxi-v3", "powr"] == 150_000
+    assert [len(config.runs(real_study, scale)) for scale in sizes] == [30, 45, 105]
+
+
+def test_baselines_have_no_settings_of_their_own(real_study):
+    for name in ("a2c", "dqn", "ppo", "trpo"):
+        algorithm = real_study["algorithms"][name]
+        assert algorithm["settings"] == {}
+        assert "environments" not in algorithm
+
+
+def test_seed_0_of_everything_comes_first(real_study):
+    seeds = [run.seed for run in config.runs(real_study, "paper")]
+    assert seeds == sorted(seeds)
+
+
+def test_run_files_have_distinct_places(real_study):
+    runs = [run for scale in real_study["scales"] for run in config.runs(real_study, scale)]
+    assert len({run.path for run in runs}) == len(runs)
+
+
+def test_path_of_a_run():
+    run = config.Run("quick", "Taxi-v3", "dqn-tuned", 3, "0123456789ab")
+    assert run.path.as_posix() == "quick/Taxi-v3/dqn-tuned/seed3-0123456789ab.csv"
+
+
+# -- digests --------------------------------------------------------------------------------------
+
+
+def digests(study, scale="quick"):
+    return {
+        (run.environment, run.algorithm): run.digest
+        for run in config.runs(study, scale)
+        if run.seed == 0
+    }
+
+
+def set_in(study, path, value):
+    *parents, last = path
+    for key in parents:
+        study = study.setdefault(key, {})
+    study[last] = value
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "touched"),
+    [
+        (["algorithms", "dqn", "settings", "gamma"], 0.9, {"dqn"}),
+        (["algorithms", "dqn", "revision"], 2, {"dqn"}),
+        (["algorithms", "dqn", "environments", "Taxi-v3"], {"gamma": 0.9}, {("Taxi-v3", "dqn")}),
+        (["environments", "Taxi-v3", "kwargs"], {"is_rainy": True}, {"Taxi-v3"}),
+        (["environments", "Taxi-v3", "fingerprint"], "0" * 64, {"Taxi-v3"}),
+        (["evaluation", "episodes"], 21, {"powr", "a2c", "dqn", "ppo", "trpo"}),
+        (["scales", "quick", "timesteps", "Taxi-v3"], 41_000, {"Taxi-v3"}),
+        (["scales", "quick", "overrides", "powr", "Taxi-v3"], 41_000, {("Taxi-v3", "powr")}),
+        (["scales", "paper", "timesteps", "Taxi-v3"], 7, set()),
+        (["scales", "quick", "seeds"], 9, set()),
+        (["environments", "Taxi-v3", "thresholds"], [1], set()),
+    ],
+)
+def test_a_change_touches_exactly_its_runs(study, path, value, touched):
+    del study["scales"]["quick"]["overrides"]["powr"]["Taxi-v3"]
+    before = digests(study)
+    set_in(study, path, value)
+    after = digests(study)
+    changed = {run for run in before if before[run] != after[run]}
+    assert changed == {run for run in before if {run, *run} & touched}
+
+
+def test_digest_depends_on_neither_order_nor_scale_name(study):
+    study["algorithms"]["dqn"]["settings"] = {"gamma": 0.9, "tau": 0.5}
+    before = digests(study)
+    study["algorithms"]["dqn"]["settings"] = {"tau": 0.5, "gamma": 0.9}
+    study["scales"]["swift"] = study["scales"].pop("quick")
+    assert digests(study, "swift") == before
+
+
+def test_settings_of_the_environment_win(study):
+    study["algorithms"]["dqn"]["settings"] = {"gamma": 0.9, "tau": 0.5}
+    study["algorithms"]["dqn"]["environments"] = {"Taxi-v3": {"gamma": 0.8}}
+    resolved = config.resolve(study, "quick", "Taxi-v3", "dqn")
+    assert resolved["algorithm"]["settings"] == {"gamma": 0.8, "tau": 0.5}
+    resolved = config.resolve(study, "quick", "FrozenLake-v1", "dqn")
+    assert resolved["algorithm"]["settings"] == {"gamma": 0.9, "tau": 0.5}
+
+
+def test_another_environment_and_algorithm_are_data_only(study, write_study):
+    study["environments"]["CartPole-v1"] = {"id": "CartPole-v1", "kwargs": {}, "thresholds": [475]}
+    study["algorithms"]["dqn-tuned"] = {
+        **study["algorithms"]["dqn"],
+        "settings": {"learning_rate": 1e-3},
+    }
+    study["scales"]["cart"] = {
+        "seeds": 1,
+        "algorithms": ["dqn-tuned"],
+        "timesteps": {"CartPole-v1": 100},
+    }
+    (run,) = config.runs(config.load(write_study(study)), "cart")
+    assert run.path.parts[:3] == ("cart", "CartPole-v1", "dqn-tuned")
+
+
+# -- what is refused ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (["extra"], 1, "'extra' was unexpected"),
+        (["environments"], {}, "environments"),
+        (["environments", "Taxi-v3", "threshold"], 6, "environments.Taxi-v3: .*'threshold'"),
+        (["environments", "Taxi-v3", "thresholds"], [], "environments.Taxi-v3.thresholds"),
+        (["environments", "Taxi-v3", "thresholds"], ["six"], "thresholds.0: 'six'"),
+        (["environments", "Taxi-v3", "thresholds"], [float("nan")], "no finite number"),
+        (["environments", "Taxi-v3", "fingerprint"], "abc", "fingerprint: 'abc'"),
+        (["environments", "Taxi-v3", "id"], "../Taxi", "environments.Taxi-v3.id"),
+        (["environments", "Taxi-v3", "id"], 3, "environments.Taxi-v3.id"),
+        (["environments", "../up"], {"id": "A-v0", "kwargs": {}, "thresholds": [0]}, "up"),
+        (["environments", "/root"], {"id": "A-v0", "kwargs": {}, "thresholds": [0]}, "/root"),
+        (["environments", "new\n"], {"id": "A-v0", "kwargs": {}, "thresholds": [0]}, "new"),
+        (["environments", ".."], {"id": "A-v0", "kwargs": {}, "thresholds": [0]}, r"\.\."),
+        (["algorithms", "a/b"], {"class": "powr", "revision": 1, "settings": {}}, "a/b"),
+        (["algorithms", "dqn", "class"], "sac", "algorithms.dqn.class: 'sac'"),
+        (["algorithms", "dqn", "policy"], "CnnPolicy", "algorithms.dqn.policy"),
+        (["algorithms", "dqn", "revision"], 0, "algorithms.dqn.revision"),
+        (["algorithms", "dqn", "revision"], 1.5, "algorithms.dqn.revision"),
+        (["algorithms", "dqn", "settings"], [], "algorithms.dqn.settings"),
+        (["algorithms", "dqn", "settings", "gamma"], float("inf"), "no finite number"),
+        (["algorithms", "dqn", "environments", "Tax-v3"], {}, "Tax-v3 is not one of"),
+        (["algorithms", "powr", "policy"], "MlpPolicy", "algorithms.powr"),
+        (["evaluation", "episodes"], 0, "evaluation.episodes"),
+        (["evaluation", "per_decade"], "20", "evaluation.per_decade"),
+        (["scales", "quick", "seeds"], -1, "scales.quick.seeds: -1"),
+        (["scales", "quick", "seeds"], True, "scales.quick.seeds: True"),
+        (["scales", "quick", "algorithms"], ["dqn", "dqn"], "scales.quick.algorithms"),
+        (["scales", "quick", "algorithms"], ["sarsa"], "sarsa is not one of powr"),
+        (["scales", "quick", "timesteps", "Taxi-v4"], 5, "Taxi-v4 is not one of FrozenLake-v1"),
+        (["scales", "quick", "timesteps", "Taxi-v3"], 0, "scales.quick.timesteps.Taxi-v3: 0"),
+        (["scales", "quick", "timesteps", "Taxi-v3"], 10**12, "timesteps.Taxi-v3"),
+        (["scales", "quick", "overrides", "sarsa"], {"Taxi-v3": 5}, "sarsa is not one of"),
+        (["scales", "../quick"], {"seeds": 1, "algorithms": ["dqn"], "timesteps": {}}, "quick"),
+    ],
+)
+def test_refuses_with_the_place(study, write_study, path, value, message):
+    set_in(study, path, value)
+    file = write_study(study)
+    with pytest.raises(SuiteError, match=message) as caught:
+        config.load(file)
+    assert str(caught.value).startswith(str(file))
+    assert len(str(caught.value).splitlines()) <= 3
+
+
+def test_refuses_a_baseline_without_policy(study, write_study):
+    del study["algorithms"]["dqn"]["policy"]
+    with pytest.raises(SuiteError, match="'policy' is a required property"):
+        config.load(write_study(study))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "the file: None is not of type 'object'"),
+        ("a: [", "envs.yaml:1:5"),
+        ("a: 1\na: 2\n", "envs.yaml:2:1: the key a is given twice"),
+        ("1: 2\n", "the key 1 is not text"),
+        ("yes: 2\n", "the key yes is not text"),
+        ("a: !!python/object/apply:os.system [exit]\n", "envs.yaml:1:4"),
+        ("a: 2020-01-01\n", "no finite number"),
+        ("a: &a [*a]\n", "no finite number"),
+        ("a: b\x00c\n", "is not the YAML expected here"),
+        ("[" * 3000, "envs.yaml"),
+    ],
+)
+def test_refuses_text_that_is_no_study(write_study, text, message):
+    with pytest.raises(SuiteError, match=re.escape(message)):
+        config.load(write_study(text))
+
+
+def test_refuses_files_that_cannot_be_read(tmp_path):
+    with pytest.raises(SuiteError, match=r"absent\.yaml: cannot be read: No such file"):
+        config.load(tmp_path / "absent.yaml")
+    with pytest.raises(SuiteError, match="cannot be read: Is a directory"):
+        config.load(tmp_path)
+    (tmp_path / "latin.yaml").write_bytes("ä: 1".encode("latin-1"))
+    with pytest.raises(SuiteError, match=r"latin\.yaml: is not UTF-8"):
+        config.load(tmp_path / "latin.yaml")
+
+
+def test_reads_numbers_in_scientific_notation(tmp_path):
+    (tmp_path / "numbers.yaml").write_text("[1e-6, 1E3, -2.5e+1, .5e1, 1e]")
+    assert config.read_yaml(tmp_path / "numbers.yaml") == [1e-6, 1000.0, -25.0, 5.0, "1e"]
+
+
+@pytest.mark.parametrize(
+    ("scale", "environment", "algorithm", "message"),
+    [
+        ("huge", "Taxi-v3", "dqn", "scale: huge is not one of smoke, quick, paper"),
+        ("quick", "Taxi-v4", "dqn", "environment at scale quick: Taxi-v4 is not one of"),
+        ("quick", "Taxi-v3", "sarsa", "algorithm at scale quick: sarsa is not one of"),
+    ],
+)
+def test_names_that_are_not_there(real_study, scale, environment, algorithm, message):
+    with pytest.raises(SuiteError, match=message):
+        config.resolve(real_study, scale, environment, algorithm)
+
+
+trees = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.dates(),
+    lambda children: st.lists(children) | st.dictionaries(st.text() | st.integers(), children),
+    max_leaves=10,
+)
+
+
+@given(trees | st.binary())
+def test_any_file_is_read_or_refused(tmp_path_factory, content):
+    file = tmp_path_factory.getbasetemp() / "fuzz.yaml"
+    file.write_bytes(
+        content if isinstance(content, bytes) else yaml.safe_dump(content).encode("utf-8")
+    )
+    with pytest.raises(SuiteError):
+        config.load(file)
