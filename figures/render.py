@@ -19,7 +19,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from figures.style import COLUMN_WIDTH, STYLE
 from suite.names import algorithm_name
-from suite.write import write_whole
+from suite.write import write_together
 
 PANELS_A_ROW = 3
 # Nothing that changes from one drawing to the next: no date, no version of the drawing library.
@@ -121,8 +121,8 @@ def main(
         with matplotlib.style.context(["default", STYLE]):
             figure = draw(tables)
             files = {suffix: to_bytes(figure, suffix) for suffix in METADATA}
-        for suffix, content in files.items():
-            write_whole((options.out_dir or folder) / f"{name}.{suffix}", content)
+        out = options.out_dir or folder
+        write_together({out / f"{name}.{suffix}": content for suffix, content in files.items()})
     except OSError as error:
         print(f"{parser.prog}: {error}", file=sys.stderr)
         return 1

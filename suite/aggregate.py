@@ -25,7 +25,7 @@ from suite.run_file import read_run_file
 from suite.statistics import time_to_threshold
 from suite.summary import Bounds, Planned, summarise
 from suite.summary_page import find_origins, render
-from suite.write import write_whole
+from suite.write import write_together
 
 GROUP = ["environment", "algorithm"]
 
@@ -162,8 +162,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         study = config.load(options.envs)
         files = aggregate(study, options.scale, options.results, options.partial)
-        for name, text in files.items():
-            write_whole((options.out_dir or options.results / options.scale) / name, text)
+        folder = options.out_dir or options.results / options.scale
+        write_together({folder / name: text for name, text in files.items()})
     except (SuiteError, OSError) as error:
         print(f"suite.aggregate: {error}", file=sys.stderr)
         return 1

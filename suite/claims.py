@@ -22,7 +22,7 @@ from suite.config import Run
 from suite.names import algorithm_name
 from suite.rules import NOT_TESTED, RULES, Data, Finding, Outcome, needed
 from suite.summary import shared_timestep
-from suite.write import write_whole
+from suite.write import write_together
 
 SCHEMA = config.SCHEMA.with_name("claims.schema.json")
 
@@ -144,10 +144,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         data = gather(study, options.scale, loaded)
         judged = judge_all(claims, data, options.scale, loaded, options.partial)
         folder = options.out_dir or options.results / options.scale
-        write_whole(folder / "claims.csv", aggregate.to_csv(tabulate(judged)))
-        write_whole(
-            folder / "claims.md", render(judged, claims["rules"], options.scale, departures)
-        )
+        page = render(judged, claims["rules"], options.scale, departures)
+        table = aggregate.to_csv(tabulate(judged))
+        write_together({folder / "claims.csv": table, folder / "claims.md": page})
     except (SuiteError, OSError) as error:
         print(f"suite.claims: {error}", file=sys.stderr)
         return 1

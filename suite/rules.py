@@ -102,7 +102,10 @@ def needed(parameters: Parameters) -> list[tuple[str, str]]:
 
 
 def earlier(data: Data, parameters: Parameters, level: float) -> Outcome:
-    """The algorithm meets the threshold in fewer timesteps than each of the others."""
+    """The algorithm meets the threshold in fewer timesteps than each of the others.
+
+    With `sampled`, by the policy that samples its actions, which the others do not record.
+    """
 
     def judge(pair: Pair) -> Finding:
         ratio = statistics.speed_up(pair.theirs, pair.own)
@@ -249,8 +252,10 @@ def _environments(parameters: Parameters) -> Iterable[str]:
 
 def _time_of(parameters: Parameters) -> Callable[[str, pd.DataFrame], float]:
     def time(environment: str, run: pd.DataFrame) -> float:
+        own = run["algorithm"].iloc[0] == parameters["algorithm"]
+        returns = run["sampled_mean" if own and parameters.get("sampled") else "mean"]
         threshold = parameters["thresholds"][environment]
-        return statistics.time_to_threshold(run["timestep"], run["mean"], threshold)
+        return statistics.time_to_threshold(run["timestep"], returns, threshold)
 
     return time
 

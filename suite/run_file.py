@@ -16,12 +16,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from suite import SuiteError
+from suite import SuiteError, config
 from suite.config import Run
 from suite.evaluation import Evaluation
 
 COLUMNS = ("timestep", *Evaluation._fields)
 ALWAYS_FILLED = COLUMNS[: COLUMNS.index("exact_return")]
+PROVENANCE = {"git", "python", "platform", "cpu", "packages"}
 ROUNDING = 1e-9  # a mean of equal returns may miss them by this much
 
 
@@ -48,14 +49,18 @@ def _read_metadata(path: Path, run: Run) -> dict[str, Any]:
     beside = path.with_suffix(".json")
     try:
         metadata = json.loads(beside.read_text(encoding="utf-8"))
-        seed, digest = metadata["settings"]["seed"], metadata["digest"]
+        settings, digest = dict(metadata["settings"]), metadata["digest"]
+        seed = settings.pop("seed")
+        lacking = PROVENANCE - set(metadata["provenance"])
     except FileNotFoundError:
         raise RunFileError(path, f"{beside.name} is missing") from None
     except (ValueError, KeyError, TypeError) as error:
         raise RunFileError(path, f"{beside.name} is not the JSON of a run ({error!r})") from None
-    if (seed, digest) != (run.seed, run.digest):
+    if lacking:
+        raise RunFileError(path, f"{beside.name} lacks the provenance {', '.join(sorted(lacking))}")
+    if (seed, digest) != (run.seed, run.digest) or config.digest(settings) != run.digest:
         raise RunFileError(
-            path, f"{beside.name} is of seed {seed} and digest {digest}, as the name is not"
+            path, f"{beside.name} is of seed {seed} and digest {digest}, or of other settings"
         )
     return metadata
 

@@ -71,6 +71,14 @@ class TestEarlier:
         outcome = rules.earlier(compare(own, other, third), EARLIER, LEVEL)
         assert outcome.verdict == verdict
 
+    def test_sampled_policy_of_its_own(self):
+        data = compare(EARLY, LATE)
+        sampled = data.evaluations.assign(sampled_mean=0.0)
+        data = data._replace(evaluations=sampled)
+        assert rules.earlier(data, EARLIER, LEVEL).verdict == REPRODUCED
+        outcome = rules.earlier(data, {**EARLIER, "sampled": True}, LEVEL)
+        assert outcome.verdict == NOT_REPRODUCED
+
     def test_finding_has_its_numbers(self):
         first, _ = rules.earlier(compare(EARLY, LATE), EARLIER, LEVEL).findings
         assert first.subject == "E: POWR against DQN"

@@ -87,11 +87,20 @@ def test_refuses_a_json_that_is_not_of_a_run(tmp_path, document):
         read(tmp_path)
 
 
-@pytest.mark.parametrize(("key", "value"), [("seed", 2), ("digest", "0" * 12)])
-def test_refuses_the_files_of_another_run(tmp_path, key, value):
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda document: document["settings"].update(seed=2), "is of seed 2"),
+        (lambda document: document.update(digest="0" * 12), "digest 000000000000"),
+        (lambda document: document["settings"].update(timesteps=7), "or of other settings"),
+        (lambda document: document["provenance"].pop("cpu"), "lacks the provenance cpu"),
+        (lambda document: document.pop("csv_sha256"), "not what the run wrote"),
+    ],
+)
+def test_refuses_the_json_of_another_run(tmp_path, change, message):
     beside = write_run(tmp_path, RUN, GOOD).with_suffix(".json")
     document = json.loads(beside.read_text())
-    (document["settings"] if key == "seed" else document)[key] = value
+    change(document)
     beside.write_text(json.dumps(document))
-    with pytest.raises(RunFileError, match=f"{value}"):
+    with pytest.raises(RunFileError, match=message):
         read(tmp_path)
