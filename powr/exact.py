@@ -61,7 +61,7 @@ class ExactModel:
         return self._gram @ weights
 
     def evaluator(self, weights: NDArray) -> Callable[[NDArray], NDArray]:
-        centers = self.data.index.states.copy()
+        centers = self.data.index.states
         return lambda states: self.kernel(states, centers) @ weights
 
 
@@ -101,8 +101,10 @@ class EmpiricalMDP:
         return weights
 
     def evaluator(self, weights: NDArray) -> Callable[[NDArray], NDArray]:
-        index, table = self.data.index, np.vstack([weights, np.zeros(weights.shape[1])])
-        return lambda states: table[index.find(states, missing=len(table) - 1)]
+        # The index may grow later; states beyond these weights were never seen by them.
+        index, unseen = self.data.index, len(weights)
+        table = np.vstack([weights, np.zeros(weights.shape[1])])
+        return lambda states: table[np.minimum(index.find(states, missing=unseen), unseen)]
 
 
 def solve_values(transitions: csr_array, rewards: NDArray, gamma: float) -> NDArray:

@@ -501,21 +501,7 @@ def test_fit_forgets_what_was_fitted_before():
     )
 
 
-@pytest.mark.parametrize(
-    ("kernel", "method"),
-    [
-        pytest.param(
-            *solver,
-            marks=pytest.mark.xfail(
-                solver[0] == "Dirac",
-                raises=IndexError,
-                strict=True,
-                reason="EmpiricalMDP.evaluator looks up states that were first seen after it",
-            ),
-        )
-        for solver in METHODS
-    ],
-)
+@pytest.mark.parametrize(("kernel", "method"), METHODS)
 def test_action_values_stay_when_data_are_added(kernel, method):
     rng = np.random.default_rng(0)
     data, policy = sample_transitions(rng, 40), linear_softmax_policy(rng)
