@@ -63,6 +63,7 @@ def _table(env: gymnasium.Env) -> dict[str, Any]:
 
 
 def _rollout(env: gymnasium.Env) -> list[Any]:
+    """A trace of random actions; what they do not reach, as a far goal, it does not cover."""
     env.action_space.seed(0)
     observation, _ = env.reset(seed=0)
     trace = [_rounded(observation)]

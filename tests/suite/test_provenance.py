@@ -1,0 +1,58 @@
+"""Provenance says what was loaded and from which commit, and nothing about whose machine it was."""
+
+import importlib.metadata
+import json
+import subprocess
+
+import numpy as np
+import threadpoolctl
+
+from suite import provenance
+
+
+def git(folder, *arguments):
+    identity = ["-c", "user.name=Nobody", "-c", "user.email=nobody@example.org"]
+    subprocess.run(["git", "-C", folder, *identity, *arguments], check=True, capture_output=True)
+
+
+def test_git_state(tmp_path):
+    assert provenance.git_state(tmp_path) is None
+    git(tmp_path, "init")
+    (tmp_path / "file").write_text("one")
+    git(tmp_path, "add", "file")
+    git(tmp_path, "commit", "--message", "first")
+    state = provenance.git_state(tmp_path)
+    assert len(state["commit"]) == 40
+    assert state["clean"]
+    (tmp_path / "untracked").write_text("a result")
+    assert provenance.git_state(tmp_path)["clean"]
+    (tmp_path / "file").write_text("two")
+    assert not provenance.git_state(tmp_path)["clean"]
+
+
+def test_a_copy_inside_a_foreign_repository_has_no_commit(tmp_path):
+    git(tmp_path, "init")
+    (tmp_path / "file").write_text("one")
+    git(tmp_path, "add", "file")
+    git(tmp_path, "commit", "--message", "first")
+    (tmp_path / "copy").mkdir()
+    assert provenance.git_state(tmp_path / "copy") is None
+
+
+def test_packages_are_those_loaded():
+    packages = provenance.loaded_packages()
+    assert packages["numpy"] == np.__version__
+    assert packages["gymnasium"] == importlib.metadata.version("gymnasium")
+
+
+def test_thread_pools_are_as_now():
+    with threadpoolctl.threadpool_limits(1):
+        pools = provenance.thread_pools()
+    assert any(pool["user_api"] == "blas" for pool in pools)
+    assert {pool["num_threads"] for pool in pools} == {1}
+
+
+def test_machine_is_described_but_not_named():
+    text = json.dumps(provenance.collect())
+    assert provenance.cpu_model() in text
+    assert str(provenance.ROOT) not in text
