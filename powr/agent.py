@@ -18,7 +18,7 @@ import numpy as np
 from gymnasium.spaces import Discrete
 from numpy.typing import ArrayLike, NDArray
 
-from powr.kernels import Dirac, Kernel
+from powr.kernels import Kernel
 from powr.mirror_descent import mirror_descent, softmax
 from powr.progress import Progress
 from powr.spaces import check_kernel, check_spaces, default_kernel, make_env
@@ -119,7 +119,9 @@ class POWR:
         self.episode_returns: list[float] = []
         self.kernel_: Kernel | None = None
         self.model_: WorldModel | None = None
-        self._weights = np.zeros((0, self.n_actions))
+        # The policy's exponent: coefficients over the model's states, and its values there.
+        self._coefficients = np.zeros((0, self.n_actions))
+        self._exponents_at_states = np.zeros((0, self.n_actions))
         self._history: list[tuple[NDArray, ...]] = []
         self._collected: list[tuple[NDArray, ...]] = []
         self._episode: Episode | None = None
@@ -272,15 +274,17 @@ class POWR:
         columns = tuple(np.concatenate(parts) for parts in zip(*self._collected, strict=True))
         self._collected = []
         self._add_to_model(columns)
-        weights = np.zeros((self.model_.rank_, self.n_actions))
-        weights[: len(self._weights)] = self._weights
-        self._weights = mirror_descent(
+        new_states = self.model_.states_[len(self._coefficients) :]
+        exponents = np.vstack([self._exponents_at_states, self._exponents(new_states)])
+        gain, coefficients = mirror_descent(
             self.model_,
-            weights,
+            exponents,
             steps=self.mirror_steps,
             step_size=self.step_size,
             gamma=self.gamma,
         )
+        coefficients[: len(self._coefficients)] += self._coefficients
+        self._coefficients, self._exponents_at_states = coefficients, exponents + gain
         self._renew_policy()
 
     def _add_to_model(self, columns: tuple[NDArray, ...]) -> None:
@@ -291,7 +295,6 @@ class POWR:
                 self.kernel_,
                 self.n_actions,
                 regularization=self.regularization,
-                method="exact" if isinstance(self.kernel_, Dirac) else "low_rank",
                 tolerance=self.tolerance,
                 max_rank=self.max_rank,
                 prior=self.prior,
@@ -307,7 +310,7 @@ class POWR:
         if self.model_ is None:
             self._exponents = lambda states: np.zeros((len(states), n_actions))
         else:
-            self._exponents = self.model_.function(self._weights)
+            self._exponents = self.model_.function(self._coefficients)
         if isinstance(self.env.observation_space, Discrete):
             self._act = self._tabular_sampler()
         else:
@@ -324,7 +327,7 @@ class POWR:
         known: dict[int, list[float]] = {}
         if self.model_ is not None:
             states = self.model_.states_
-            rows = softmax(self._exponents(states)).cumsum(axis=1)
+            rows = softmax(self._exponents_at_states).cumsum(axis=1)
             known = dict(zip(states.tolist(), rows.tolist(), strict=True))
         return lambda state: self._sample(known.get(state, unseen))
 

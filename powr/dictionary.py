@@ -14,14 +14,15 @@ from powr.kernels import Kernel
 
 # States among which one round looks for pivots: enough to choose well, and few enough that the
 # vector-by-vector updates of the choice stay in cache.
-_CANDIDATES = 4096
+_CANDIDATES = 2048
 
 
 class Dictionary:
     """A growing set of pivots, chosen where the features still miss most of the kernel.
 
     `tolerance` is the largest k(x, x) - phi(x).phi(x) left at any state offered, unless `max_rank`
-    pivots are reached first.
+    pivots are reached first. `pivots` are states, `pivot_numbers` their positions among all the
+    states ever offered.
     """
 
     def __init__(
@@ -31,6 +32,8 @@ class Dictionary:
         self.tolerance = max(tolerance, 10 * max_rank * np.finfo(float).eps)
         self.max_rank = max_rank
         self.pivots = np.empty((0, *state_shape))
+        self.pivot_numbers = np.empty(0, int)
+        self._n_offered = 0
         self.cholesky = np.empty((0, 0))
 
     @property
@@ -56,8 +59,10 @@ class Dictionary:
             candidates = above[:: -(-len(above) // _CANDIDATES)]
             chosen, corner = self._choose(states[candidates], features[candidates])
             pivots = candidates[chosen]
+            self.pivot_numbers = np.concatenate([self.pivot_numbers, self._n_offered + pivots])
             self._append(states[pivots], features[pivots], corner)
             features = np.hstack([features, self.new_features(states, features)])
+        self._n_offered += len(states)
         return features
 
     def new_features(self, states: NDArray, features: NDArray) -> NDArray:

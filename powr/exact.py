@@ -11,8 +11,6 @@ value of the state, and the system is the sparse one of the empirical MDP shrunk
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array
@@ -60,9 +58,8 @@ class ExactModel:
     def at_states(self, weights: NDArray) -> NDArray:
         return self._gram @ weights
 
-    def evaluator(self, weights: NDArray) -> Callable[[NDArray], NDArray]:
-        centers = self.data.index.states
-        return lambda states: self.kernel(states, centers) @ weights
+    def coefficients(self, weights: NDArray) -> NDArray:
+        return weights
 
 
 class EmpiricalMDP:
@@ -100,11 +97,8 @@ class EmpiricalMDP:
     def at_states(self, weights: NDArray) -> NDArray:
         return weights
 
-    def evaluator(self, weights: NDArray) -> Callable[[NDArray], NDArray]:
-        # The index may grow later; states beyond these weights were never seen by them.
-        index, unseen = self.data.index, len(weights)
-        table = np.vstack([weights, np.zeros(weights.shape[1])])
-        return lambda states: table[np.minimum(index.find(states, missing=unseen), unseen)]
+    def coefficients(self, weights: NDArray) -> NDArray:
+        return weights
 
 
 def solve_values(transitions: csr_array, rewards: NDArray, gamma: float) -> NDArray:

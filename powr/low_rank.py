@@ -11,8 +11,6 @@ which new transitions are added.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve
@@ -36,9 +34,18 @@ class LowRankModel:
         tolerance: float,
         max_rank: int,
     ):
+        self.kernel = kernel
         self.data = data
         self.regularization = regularization
-        self.dictionary = Dictionary(kernel, data.index.shape, tolerance, max_rank)
+        self.tolerance = tolerance
+        self.max_rank = max_rank
+        self._begin()
+
+    def _begin(self) -> None:
+        """Hold nothing, and choose pivots among all the states there are now."""
+        data = self.data
+        self.dictionary = Dictionary(self.kernel, data.index.shape, self.tolerance, self.max_rank)
+        self._n_states_at_choice = len(data.index)
         self._features = FeatureTable()
         # Sums over the data, an action each: phi(x) phi(x)' and (1 - d) phi(x) phi(x')'.
         self._gram = np.empty((data.n_actions, 0, 0))
@@ -51,7 +58,13 @@ class LowRankModel:
         return self.dictionary.rank
 
     def update(self) -> None:
-        """Take in what the data gained: O(rank^2) a transition, O(n rank) a new pivot."""
+        """Take in what the data gained: O(rank^2) a transition, O(n rank) a new pivot.
+
+        A full dictionary cannot follow the data to new places: it is chosen anew each time the
+        states have grown by half.
+        """
+        if self.rank == self.max_rank and len(self.data.index) > 1.5 * self._n_states_at_choice:
+            self._begin()
         self._extend_features()
         self._widen_sums()
         data = self.data
@@ -89,10 +102,11 @@ class LowRankModel:
     def at_states(self, weights: NDArray) -> NDArray:
         return self._features.view @ weights
 
-    def evaluator(self, weights: NDArray) -> Callable[[NDArray], NDArray]:
-        kernel, pivots = self.dictionary.kernel, self.dictionary.pivots
-        coefficients = self.dictionary.coefficients(weights)
-        return lambda states: kernel(states, pivots) @ coefficients
+    def coefficients(self, weights: NDArray) -> NDArray:
+        """The weights as coefficients over the distinct states, zero but at the pivots."""
+        coefficients = np.zeros((len(self.data.index), self.data.n_actions))
+        coefficients[self.dictionary.pivot_numbers] = self.dictionary.coefficients(weights)
+        return coefficients
 
     def _extend_features(self) -> None:
         states = self.data.index.states

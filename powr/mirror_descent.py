@@ -32,15 +32,16 @@ def kl_step(policy: NDArray, action_values: NDArray, step_size: float) -> NDArra
 
 
 def mirror_descent(
-    model: WorldModel, weights: NDArray, *, steps: int, step_size: float, gamma: float
-) -> NDArray:
-    """The loop of Algorithm 1 in a world model: the weights of the exponent after some steps.
+    model: WorldModel, exponents: NDArray, *, steps: int, step_size: float, gamma: float
+) -> tuple[NDArray, NDArray]:
+    """The loop of Algorithm 1 in a world model, from the policy's exponents at its states.
 
-    `weights` are those of the exponent so far, over the model's basis.
+    Returns what the steps add to the exponent: its values at `model.states_` and its coefficients
+    over them, both (states, actions).
     """
-    exponents = model.at_states(weights)
+    gain, weights = np.zeros_like(exponents), 0.0
     for _ in range(steps):
-        gain = step_size * model.solve(softmax(exponents), gamma)
-        weights = weights + gain
-        exponents += model.at_states(gain)
-    return weights
+        step = step_size * model.solve(softmax(exponents + gain), gamma)
+        gain += model.at_states(step)
+        weights = weights + step
+    return gain, model.coefficients(weights)

@@ -30,8 +30,8 @@ from powr.validation import (
 Policy = Callable[[NDArray], NDArray]
 StateFunction = Callable[[NDArray], NDArray]
 
-# Above this many distinct pairs a dense solve is the slower way to the same function.
-_EXACT_PAIRS = 1000
+# Above this many distinct pairs a dense solve is the slower way to nearly the same function.
+_EXACT_PAIRS = 1500
 
 
 class WorldModel:
@@ -44,7 +44,7 @@ class WorldModel:
     regularization : the ridge parameter lambda of Eq. (10).
     method : "exact", one unknown a distinct state-action pair (a state, for the Dirac kernel);
         "low_rank", a dictionary of states from a pivoted Cholesky; "auto", exact for the Dirac
-        kernel and for up to a thousand distinct pairs at the first fit.
+        kernel and for up to 1,500 distinct pairs.
     tolerance : largest error of the low-rank kernel on its diagonal.
     max_rank : largest number of states in the dictionary.
     prior : the action value of what was never seen.
@@ -53,7 +53,7 @@ class WorldModel:
     ----------
     states_ : the distinct states seen, in order of appearance.
     n_transitions_ : the number of transitions fitted.
-    rank_ : the number of states that carry weights.
+    rank_ : the number of states that span the model.
     method_ : the method in use.
 
     Examples
@@ -101,15 +101,12 @@ class WorldModel:
         says where the environment ended, which truncation by a time limit does not count as.
         """
         self._check_parameters()
-        transitions = check_transitions(
+        columns = check_transitions(
             states, actions, rewards, next_states, terminated, n_actions=self.n_actions
         )
-        data = Transitions(transitions[0].shape[1:], self.n_actions)
-        data.add(*transitions)
-        self._data = data
-        self._solver = self._make_solver(data)
-        self._solver.update()
-        return self
+        self._data = Transitions(columns[0].shape[1:], self.n_actions)
+        self._solver = None
+        return self._add(columns)
 
     def partial_fit(
         self,
@@ -122,8 +119,8 @@ class WorldModel:
         """Add transitions to those already fitted; the outcome is that of one fit to all."""
         if not hasattr(self, "_data"):
             return self.fit(states, actions, rewards, next_states, terminated)
-        self._data.add(
-            *check_transitions(
+        return self._add(
+            check_transitions(
                 states,
                 actions,
                 rewards,
@@ -133,8 +130,6 @@ class WorldModel:
                 shape=self._data.index.shape,
             )
         )
-        self._solver.update()
-        return self
 
     @property
     def states_(self) -> NDArray:
@@ -155,12 +150,13 @@ class WorldModel:
         """
         check_gamma(gamma)
         probabilities = check_policy(policy(self.states_), len(self.states_), self.n_actions)
-        weights = self.solve(probabilities, gamma)
-        return self.function(weights, offset=self.prior)
+        return self.function(self.coefficients(self.solve(probabilities, gamma)), self.prior)
 
     def reward(self, states: ArrayLike) -> NDArray:
         """The reward estimate r_n(x, a), (n, n_actions)."""
-        return self.function(self._solver.regress(self._data.pair_reward))(states)
+        return self.function(self.coefficients(self._solver.regress(self._data.pair_reward)))(
+            states
+        )
 
     def expect(
         self, f: StateFunction, states: ArrayLike, *, past_termination: bool = True
@@ -173,7 +169,7 @@ class WorldModel:
         data = self._data
         counts = data.triple_count if past_termination else data.continuing_count
         sums = next_counts(data, counts) @ np.asarray(f(self.states_), float)
-        return self.function(self._solver.regress(sums))(states)
+        return self._regress(sums)(states)
 
     def solve(self, policy: NDArray, gamma: float) -> NDArray:
         """Weights of the action values for a policy given by its probabilities at `states_`."""
@@ -183,10 +179,30 @@ class WorldModel:
         """The function of these weights at `states_`: H C of Algorithm 1."""
         return self._solver.at_states(weights)
 
-    def function(self, weights: NDArray, offset: float = 0.0) -> StateFunction:
-        """The function of these weights, (n,) or (n, d) states to (n, n_actions)."""
-        evaluate = self._solver.evaluator(weights)
-        return lambda states: evaluate(check_states(states, shape=self._data.index.shape)) + offset
+    def coefficients(self, weights: NDArray) -> NDArray:
+        """The weights as coefficients over `states_`: C of Algorithm 1, (states, n_actions)."""
+        return self._solver.coefficients(weights)
+
+    def function(self, coefficients: NDArray, offset: float = 0.0) -> StateFunction:
+        """The function k(x, states_) C + offset, from (n,) or (n, d) states to (n, n_actions)."""
+        index = self._data.index
+        expand = self._lookup if isinstance(self.kernel, Dirac) else self._expansion
+        evaluate = expand(coefficients)
+        return lambda states: evaluate(check_states(states, shape=index.shape)) + offset
+
+    def _lookup(self, coefficients: NDArray) -> StateFunction:
+        # The index may grow later; states beyond these coefficients were never seen by them.
+        index, unseen = self._data.index, len(coefficients)
+        table = np.vstack([coefficients, np.zeros(self.n_actions)])
+        return lambda states: table[np.minimum(index.find(states, missing=unseen), unseen)]
+
+    def _expansion(self, coefficients: NDArray) -> StateFunction:
+        carrying = coefficients.any(axis=1)
+        centers, coefficients = self.states_[: len(carrying)][carrying], coefficients[carrying]
+        return lambda states: self.kernel(states, centers) @ coefficients
+
+    def _regress(self, targets: NDArray) -> StateFunction:
+        return self.function(self.coefficients(self._solver.regress(targets)))
 
     def _rewards_above_prior(self, gamma: float) -> NDArray:
         """Summed rewards of the residual q - prior: r - prior + gamma (1 - d) prior."""
@@ -196,19 +212,29 @@ class WorldModel:
         onward = np.bincount(data.triple_pair, data.continuing_count, len(data.pair_count))
         return data.pair_reward + self.prior * (gamma * onward - data.pair_count)
 
-    def _make_solver(self, data: Transitions) -> EmpiricalMDP | ExactModel | LowRankModel:
-        exact = self.method == "exact" or (
-            self.method == "auto"
-            and (isinstance(self.kernel, Dirac) or len(data.pair_state) <= _EXACT_PAIRS)
-        )
-        self.method_ = "exact" if exact else "low_rank"
-        if not exact:
+    def _add(self, columns: tuple[NDArray, ...]) -> WorldModel:
+        self._data.add(*columns)
+        method = self._choose_method()
+        if self._solver is None or method != self.method_:
+            self.method_ = method
+            self._solver = self._make_solver()
+        self._solver.update()
+        return self
+
+    def _choose_method(self) -> str:
+        if self.method != "auto":
+            return self.method
+        few = len(self._data.pair_state) <= _EXACT_PAIRS
+        return "exact" if few or isinstance(self.kernel, Dirac) else "low_rank"
+
+    def _make_solver(self) -> EmpiricalMDP | ExactModel | LowRankModel:
+        if self.method_ == "low_rank":
             return LowRankModel(
-                self.kernel, data, self.regularization, self.tolerance, self.max_rank
+                self.kernel, self._data, self.regularization, self.tolerance, self.max_rank
             )
         if isinstance(self.kernel, Dirac):
-            return EmpiricalMDP(data, self.regularization)
-        return ExactModel(self.kernel, data, self.regularization)
+            return EmpiricalMDP(self._data, self.regularization)
+        return ExactModel(self.kernel, self._data, self.regularization)
 
     def _check_parameters(self) -> None:
         if not isinstance(self.kernel, Kernel):
