@@ -25,8 +25,9 @@ SCALE = config["scale"]
 RESULTS = f"results/{SCALE}"
 FIGURES = "figures" if SCALE == "paper" else f"{RESULTS}/figures"
 
+PARTIAL = str(config["partial"]).lower() == "true"
 RUNS = [Path("results", run.path) for run in runs(load("envs.yaml"), SCALE)]
-if config["partial"]:
+if PARTIAL:
     RUNS = [path for path in RUNS if path.exists()]
 
 
@@ -83,7 +84,7 @@ rule aggregate:
         "environment.yml"
     params:
         scale=SCALE,
-        partial="--partial" if config["partial"] else "",
+        partial="--partial" if PARTIAL else "",
     shell:
         "python -m suite.aggregate --scale {params.scale:q} {params.partial} 2> {log:q}"
 

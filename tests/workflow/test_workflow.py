@@ -1,0 +1,115 @@
+"""The workflow for real: what it makes, in which order, and what it refuses or survives."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.workflow.conftest import ROOT, Repository, copy_working_tree, jobs, trained
+
+pytestmark = pytest.mark.workflow
+
+
+def test_smoke_scale_from_nothing_to_both_figures(tmp_path):
+    repository = Repository(tmp_path)
+    copy_working_tree(tmp_path)
+    done = repository.snakemake(scale="smoke", cores=os.cpu_count())
+    assert done.returncode == 0, done.stderr
+    results = tmp_path / "results" / "smoke"
+    assert len(list(results.glob("*/*/seed?-*.csv"))) == 30
+    assert len(list(results.glob("*/*/seed?-*.json"))) == 30
+    assert len(list(results.glob("*/*/seed?-*.benchmark.tsv"))) == 30
+    assert len(list((tmp_path / "logs" / "smoke").glob("*/*/seed?-*.log"))) == 30
+    assert not list(tmp_path.rglob("*.tmp"))
+    for name in ("curves.csv", "thresholds.csv", "summary.csv", "summary.md"):
+        assert (results / name).stat().st_size > 0
+    for name in ("training_curves", "threshold_boxplots"):
+        for suffix in ("pdf", "svg", "png"):
+            assert (results / "figures" / f"{name}.{suffix}").stat().st_size > 1000
+
+
+def test_seed_0_of_everything_runs_first(first_run):
+    _, done = first_run
+    seeds = [job.seed for job in jobs(done.stdout + done.stderr) if job.rule == "train"]
+    assert seeds == [0, 0, 0, 0, 1, 1, 1, 1]
+
+
+def test_partial_trains_nothing_and_counts(clone):
+    (missing,) = clone.folder.glob("results/tiny/Taxi-v3/powr/seed1-*.csv")
+    missing.unlink()
+    assert {job[1:] for job in trained(clone.planned())} == {("Taxi-v3", "powr", 1)}
+    done = clone.snakemake("partial=true")
+    assert done.returncode == 0, done.stderr
+    assert not missing.exists()
+    curves = (clone.folder / "results/tiny/curves.csv").read_text().splitlines()
+    seeds = {tuple(line.split(",")[:2]): line.split(",")[-1] for line in curves[1:]}
+    assert seeds["Taxi-v3", "powr"] == "1"
+    assert seeds["Taxi-v3", "powr-bold"] == "2"
+
+
+def test_a_failing_job_is_tried_twice_and_stops_no_other(clone):
+    (clone.folder / "broken.py").write_text(
+        "import gymnasium\n\n\n"
+        "class Broken(gymnasium.Env):\n"
+        "    observation_space = action_space = gymnasium.spaces.Discrete(2)\n\n"
+        "    def reset(self, *, seed=None, options=None):\n"
+        "        raise RuntimeError('out of order')\n\n\n"
+        "gymnasium.register('Broken-v0', entry_point=Broken, max_episode_steps=5)\n"
+    )
+
+    def add_broken(study):
+        study["environments"]["Broken-v0"] = {
+            "id": "broken:Broken-v0",
+            "kwargs": {},
+            "thresholds": [0],
+        }
+        study["scales"]["tiny"] = {
+            "seeds": 1,
+            "algorithms": ["powr"],
+            "timesteps": {"Broken-v0": 150, "FrozenLake-v1": 151},
+        }
+
+    clone.edit_study(add_broken)
+    done = clone.snakemake()
+    assert done.returncode != 0
+    failed = [job for job in jobs(done.stderr) if job.environment == "Broken-v0"]
+    assert len(failed) == 2
+    assert any(clone.folder.glob("results/tiny/FrozenLake-v1/powr/seed0-*.csv"))
+    assert not any(clone.folder.glob("results/tiny/Broken-v0/powr/*.csv"))
+    (log,) = clone.folder.glob("logs/tiny/Broken-v0/powr/*.log")
+    assert "out of order" in log.read_text()
+    assert str(log.relative_to(clone.folder)) in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["scale=huge"], "scale: huge is not one of tiny"),
+        (["scael=tiny"], "scael"),
+        (["partial=perhaps"], "perhaps"),
+    ],
+)
+def test_refuses_wrong_configuration_before_any_job(clone, arguments, message):
+    done = clone.snakemake(*arguments, scale=None)
+    assert done.returncode != 0
+    assert message in done.stderr
+    assert jobs(done.stdout + done.stderr) == []
+
+
+def test_refuses_a_wrong_study_before_any_job(clone):
+    clone.edit_study(lambda study: study["scales"]["tiny"].update(seed=3))
+    done = clone.snakemake()
+    assert done.returncode != 0
+    assert "envs.yaml: scales.tiny: " in done.stderr
+    assert "'seed' was unexpected" in done.stderr
+    assert jobs(done.stdout + done.stderr) == []
+
+
+def test_linters_are_silent():
+    lint = subprocess.run(
+        [sys.executable, "-m", "snakemake", "--lint"], cwd=ROOT, capture_output=True, text=True
+    )
+    assert lint.returncode == 0, lint.stderr
+    assert "your workflow is in a good condition" in lint.stderr
+    subprocess.run([sys.executable, "-m", "snakefmt", "--check", "Snakefile"], cwd=ROOT, check=True)
