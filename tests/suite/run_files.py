@@ -54,17 +54,37 @@ def csv_text(means: dict[int, float], exact: float | str = "", sampled: float | 
     return "\n".join(lines) + "\n"
 
 
-def write_run(results: Path, run: config.Run, text: str, provenance=PROVENANCE) -> Path:
-    """The run file and the JSON that vouches for it."""
+def clock(means: dict[int, float], seconds_a_step: float, evaluation_seconds: float) -> dict:
+    """What the JSON of a run says about time and memory."""
+    times = [
+        {
+            "timestep": timestep,
+            "seconds": timestep * seconds_a_step + place * evaluation_seconds,
+            "evaluation_seconds": evaluation_seconds,
+        }
+        for place, timestep in enumerate(means, start=1)
+    ]
+    return {
+        "evaluations": times,
+        "duration_seconds": times[-1]["seconds"],
+        "peak_memory_bytes": 100_000_000,
+    }
+
+
+def write_run(
+    results: Path, run: config.Run, text: str, provenance=PROVENANCE, study=STUDY, **more
+) -> Path:
+    """The run file and the JSON that vouches for it, with `more` in it."""
     path = results / run.path
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8", newline="")
-    settings = config.resolve(STUDY, run.scale, run.environment, run.algorithm)
+    settings = config.resolve(study, run.scale, run.environment, run.algorithm)
     document = {
         "settings": {**settings, "seed": run.seed},
         "digest": run.digest,
         "csv_sha256": hashlib.sha256(text.encode()).hexdigest(),
         "provenance": provenance,
+        **more,
     }
     path.with_suffix(".json").write_text(json.dumps(document), encoding="utf-8")
     return path
