@@ -56,7 +56,7 @@ def claim_section(
         f"Decision: {rule['decision']}",
     ]
     if outcome.findings:
-        parts.append(findings_table(outcome.findings))
+        parts.append(table(findings_text(outcome.findings)))
     if claim.get("tests"):
         parts.append("Tests: " + ", ".join(f"`{name}`" for name in claim["tests"]) + ".")
     touching = [departure for departure in departures if claim["id"] in departure["touches"]]
@@ -70,7 +70,8 @@ def claim_section(
     return parts
 
 
-def findings_table(findings: Sequence[Finding]) -> str:
+def findings_text(findings: Sequence[Finding]) -> list[tuple[str, ...]]:
+    """The findings as a table to read, its head first."""
     head = ("finding", "statistic", "estimate", "95% interval", "p", "speaks for the claim")
     answers = {True: "yes", False: "no", None: "neither"}
     rows = [
@@ -84,7 +85,7 @@ def findings_table(findings: Sequence[Finding]) -> str:
         )
         for finding in findings
     ]
-    return table([head, *rows])
+    return [head, *rows]
 
 
 def interval_text(finding: Finding) -> str:

@@ -77,13 +77,15 @@ def render(
     if missing:
         parts.append("Missing runs:\n\n" + "\n".join(f"- `{path}`" for path in missing))
     for environment, rows in summary.groupby("environment", sort=False):
-        parts += [f"## {environment}", _times_table(rows), _returns_table(rows)]
+        parts += [f"## {environment}", *map(markdown.table, (times(rows), returns(rows)))]
+        parts += filter(None, [bounds_text(rows)])
     parts += ["## How to read it", LEGEND]
     parts += ["## Where the results came from", _origins_table(origins)]
     return "\n\n".join(parts) + "\n"
 
 
-def _times_table(rows: pd.DataFrame) -> str:
+def times(rows: pd.DataFrame) -> list[tuple[str, ...]]:
+    """Timesteps to threshold of one environment as a table to read, its head first."""
     table = [("algorithm", "threshold", "reached", "median timesteps", "first .. last")]
     for row in rows.to_dict("records"):
         table.append(
@@ -91,13 +93,13 @@ def _times_table(rows: pd.DataFrame) -> str:
                 _algorithm(row),
                 f"{row['threshold']:g}",
                 f"{row['reached']} of {row['seeds']}",
-                *_times(row),
+                *_median_and_range(row),
             )
         )
-    return markdown.table(table)
+    return table
 
 
-def _times(row: Mapping[str, Any]) -> tuple[str, str]:
+def _median_and_range(row: Mapping[str, Any]) -> tuple[str, str]:
     if not row["seeds"]:
         return "no run", "no run"
     if not row["reached"]:
@@ -111,22 +113,31 @@ def _times(row: Mapping[str, Any]) -> tuple[str, str]:
     return median + interval, f"{text(row['earliest'])} .. {text(row['latest'])}"
 
 
-def _returns_table(rows: pd.DataFrame) -> str:
+def returns(rows: pd.DataFrame) -> list[tuple[str, ...]]:
+    """Returns of one environment as a table to read, its head first."""
     first = rows.iloc[0]
-    exact = not math.isnan(first["optimum"])
-    columns = {**SAMPLED_ESTIMATES, **(EXACT_ESTIMATES if exact else {})}
+    columns = {**SAMPLED_ESTIMATES, **(EXACT_ESTIMATES if _has_bounds(rows) else {})}
     columns[f"area until {first['area_until']:,}"] = ("area_iqm", "area_iqm_low", "area_iqm_high")
     table = [("algorithm", "timesteps", *columns)]
     for row in rows.drop_duplicates(["algorithm", "policy"]).to_dict("records"):
         estimates = (_estimate(row, *names) for names in columns.values())
         table.append((_algorithm(row), f"{row['timesteps']:,}", *estimates))
-    text = markdown.table(table)
-    if exact:
-        text += (
-            f"\n\nExact return of the optimum: {_number(first['optimum'])}; "
-            f"of the uniform policy: {_number(first['uniform'])}."
-        )
-    return text
+    return table
+
+
+def bounds_text(rows: pd.DataFrame) -> str:
+    """Between what the exact returns of an environment lie, if that is known."""
+    if not _has_bounds(rows):
+        return ""
+    first = rows.iloc[0]
+    return (
+        f"Exact return of the optimum: {_number(first['optimum'])}; "
+        f"of the uniform policy: {_number(first['uniform'])}."
+    )
+
+
+def _has_bounds(rows: pd.DataFrame) -> bool:
+    return not math.isnan(rows.iloc[0]["optimum"])
 
 
 def _estimate(row: Mapping[str, Any], value: str, low: str, high: str) -> str:
