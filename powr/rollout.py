@@ -1,0 +1,50 @@
+"""One episode of an agent, moment by moment: what evaluation sums up and rendering draws."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import gymnasium
+
+if TYPE_CHECKING:
+    from powr.agent import POWR
+
+
+class Moment(NamedTuple):
+    """Where an episode stands before its next action; the last moment has none."""
+
+    timestep: int
+    observation: Any
+    action: int | None
+    return_so_far: float
+
+
+def rollout(
+    agent: POWR,
+    env: gymnasium.Env,
+    *,
+    seed: int,
+    deterministic: bool = True,
+    max_steps: int | None = None,
+) -> Iterator[Moment]:
+    """Play one episode, of at most `max_steps` steps where the environment sets no limit."""
+    limit = time_limit(env, max_steps)
+    observation, _ = env.reset(seed=seed)
+    timestep, return_so_far, done = 0, 0.0, False
+    while not done:
+        action = agent.predict(observation, deterministic)[0]
+        yield Moment(timestep, observation, int(action), return_so_far)
+        observation, reward, terminated, truncated, _ = env.step(action)
+        timestep, return_so_far = timestep + 1, return_so_far + float(reward)
+        done = terminated or truncated or timestep == limit
+    yield Moment(timestep, observation, None, return_so_far)
+
+
+def time_limit(env: gymnasium.Env, max_steps: int | None = None) -> int:
+    """The number of steps after which an episode is sure to end."""
+    limits = [limit for limit in (max_steps, env.spec and env.spec.max_episode_steps) if limit]
+    if not limits:
+        name = env.spec.id if env.spec else str(env)
+        raise ValueError(f"{name} has no time limit, so an episode may never end: set max_steps")
+    return min(limits)
