@@ -16,9 +16,11 @@ import pandas as pd
 from scipy import stats
 
 from powr.tabular import TabularMDP
-from suite import statistics, theory
+from suite import statistics
 from suite.names import algorithm_name
 from suite.statistics import Interval
+from suite.theory import inexact_pmd
+from suite.theory.closed_form import closed_form_error, model_of_table
 
 REPRODUCED = "reproduced"
 PARTLY = "partly"
@@ -202,7 +204,7 @@ def closed_form(data: Data, parameters: Parameters, level: float) -> Outcome:
     """Prop. 3 equals exact policy evaluation on finite models."""
     findings = []
     for name, mdp in _models(parameters):
-        error = theory.closed_form_error(
+        error = closed_form_error(
             mdp, gamma=parameters["gamma"], regularization=parameters["regularization"]
         )
         supports = error <= parameters["tolerance"]
@@ -215,14 +217,15 @@ def convergence(data: Data, parameters: Parameters, level: float) -> Outcome:
     """Mirror descent in the world model keeps the bound of Thm. 7 and its rate 1/T."""
     findings, bounded = [], []
     for name, mdp in _models(parameters):
-        descent = theory.descend(
+        gamma, model = parameters["gamma"], model_of_table(mdp, parameters["regularization"])
+        descent = inexact_pmd.descend(
             mdp,
-            gamma=parameters["gamma"],
-            regularization=parameters["regularization"],
+            inexact_pmd.modelled(model, gamma),
+            gamma=gamma,
             step_size=parameters["step_size"],
             steps=parameters["steps"],
         )
-        bounded.append(bool((descent.gaps <= descent.bounds).all()))
+        bounded.append(bool((descent.gaps <= descent.printed_bounds).all()))
         statistic = "slope of log gap over log steps, the gap "
         statistic += "below its bound" if bounded[-1] else "ABOVE ITS BOUND"
         supports = bounded[-1] and descent.rate <= -1

@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from suite import rules, theory
+from suite import rules
 from suite.rules import NOT_REPRODUCED, NOT_TESTED, PARTLY, REPRODUCED, Data, needed
+from suite.theory import inexact_pmd
 
 GRID = [100, 200, 400, 800, 1600]
 LEVEL = 0.05
@@ -288,19 +289,20 @@ class TestConvergence:
         assert outcome.findings[0].estimate > -1
 
     def test_not_reproduced_where_the_bound_breaks(self, monkeypatch):
-        descend = theory.descend
+        descend = inexact_pmd.descend
 
         def broken(*arguments, **options):
             descent = descend(*arguments, **options)
-            return descent._replace(bounds=np.zeros_like(descent.bounds))
+            return descent._replace(printed_bounds=np.zeros_like(descent.printed_bounds))
 
-        monkeypatch.setattr(theory, "descend", broken)
+        monkeypatch.setattr(inexact_pmd, "descend", broken)
         outcome = rules.convergence(NO_DATA, CONVERGENCE, LEVEL)
         assert outcome.verdict == NOT_REPRODUCED
         assert "ABOVE ITS BOUND" in outcome.findings[0].statistic
 
     def test_a_step_that_does_nothing_converges_to_nothing(self, monkeypatch):
-        monkeypatch.setattr(theory, "kl_step", lambda policy, values, step_size: policy)
+        uniform = np.full((16, 4), 0.25)
+        monkeypatch.setattr(inexact_pmd, "softmax", lambda exponents: uniform)
         assert rules.convergence(NO_DATA, CONVERGENCE, LEVEL).verdict != REPRODUCED
 
 
