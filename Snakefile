@@ -1,4 +1,4 @@
-# The paper's two figures from nothing: train -> aggregate -> figures.
+# The paper's figures and verdicts from nothing: train -> aggregate -> figures, claims, cost.
 #
 #   snakemake --cores 8                          the paper scale
 #   snakemake --cores 8 --config scale=quick     another scale of envs.yaml
@@ -30,6 +30,8 @@ RUNS = [Path("results", run.path) for run in runs(load("envs.yaml"), SCALE)]
 if PARTIAL:
     RUNS = [path for path in RUNS if path.exists()]
 
+CODE = sorted(Path("suite").rglob("*.py"))
+
 
 rule all:
     input:
@@ -37,6 +39,8 @@ rule all:
         summary=f"{RESULTS}/summary.md",
         training_curves=f"{FIGURES}/training_curves.pdf",
         threshold_boxplots=f"{FIGURES}/threshold_boxplots.pdf",
+        claims=f"{RESULTS}/claims.md",
+        cost=f"{RESULTS}/cost.csv",
     localrule: True
 
 
@@ -71,7 +75,7 @@ rule aggregate:
     input:
         study="envs.yaml",
         runs=RUNS,
-        code=sorted(Path("suite").glob("*.py")),
+        code=CODE,
     output:
         curves=f"{RESULTS}/curves.csv",
         thresholds=f"{RESULTS}/thresholds.csv",
@@ -127,3 +131,43 @@ rule threshold_boxplots:
         folder=lambda wildcards, output: Path(output.pdf).parent,
     shell:
         "python -m figures.thresholds --scale {params.scale:q} --out-dir {params.folder:q} 2> {log:q}"
+
+
+rule claims:
+    input:
+        study="envs.yaml",
+        claims="claims.yaml",
+        deviations="deviations.yaml",
+        runs=RUNS,
+        code=CODE,
+    output:
+        table=f"{RESULTS}/claims.csv",
+        page=f"{RESULTS}/claims.md",
+    log:
+        f"logs/{SCALE}/claims.log",
+    localrule: True
+    conda:
+        "environment.yml"
+    params:
+        scale=SCALE,
+        partial="--partial" if PARTIAL else "",
+    shell:
+        "python -m suite.claims --scale {params.scale:q} {params.partial} 2> {log:q}"
+
+
+rule cost:
+    input:
+        study="envs.yaml",
+        runs=RUNS,
+        code=CODE,
+    output:
+        table=f"{RESULTS}/cost.csv",
+    log:
+        f"logs/{SCALE}/cost.log",
+    localrule: True
+    conda:
+        "environment.yml"
+    params:
+        scale=SCALE,
+    shell:
+        "python -m suite.cost --scale {params.scale:q} 2> {log:q}"

@@ -131,7 +131,7 @@ def test_stale_run_files_are_never_read(clone):
     for path in clone.folder.glob("results/tiny/*/*/seed?-*.csv"):
         path.with_name("seed0-000000000000.csv").write_text("of other settings\n")
     before = {path: path.read_bytes() for path in clone.folder.glob("results/tiny/*.csv")}
-    assert len(before) == 3
+    assert {"curves.csv", "thresholds.csv", "summary.csv"} <= {path.name for path in before}
     for path in before:
         path.unlink()
     done = clone.snakemake()
