@@ -86,10 +86,12 @@ def check_fingerprint(settings: dict[str, Any]) -> None:
     env = make(settings)
     found, expected = fingerprint(env), settings["fingerprint"]
     env.close()
+    name = f"environment {settings['id']} with {settings['kwargs']}"
+    if expected is None:
+        raise SuiteError(f"{name} has no fingerprint: write `fingerprint: {found}` into envs.yaml")
     if found != expected:
         raise SuiteError(
-            f"environment {settings['id']} with {settings['kwargs']} is not the expected one: "
-            f"expected fingerprint {expected}, found {found} with gymnasium "
-            f"{gymnasium.__version__}. Install the pinned version, or, if the environment is "
-            f"meant to be this one, write `fingerprint: {found}` into envs.yaml"
+            f"{name} is not the expected one: expected fingerprint {expected}, found {found} with "
+            f"gymnasium {gymnasium.__version__}. Install the pinned version, or, if it is meant "
+            f"to be this environment, write `fingerprint: {found}` into envs.yaml"
         )

@@ -63,6 +63,11 @@ def test_mismatch_names_both_fingerprints():
     assert f"fingerprint: {fingerprint(FROZEN)}" in str(caught.value)
 
 
+def test_a_new_environment_is_told_its_fingerprint():
+    with pytest.raises(SuiteError, match=f"write `fingerprint: {fingerprint(FROZEN)}` into"):
+        environments.check_fingerprint({**FROZEN, "fingerprint": None})
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
