@@ -1,0 +1,68 @@
+"""Small environments with known behaviour."""
+
+from __future__ import annotations
+
+import gymnasium
+import numpy as np
+from gymnasium.spaces import Box, Discrete
+
+
+class Corridor(gymnasium.Env):
+    """Walk a line of places, from a random one; every episode is truncated after `length` steps.
+
+    Actions are numbered from `start`, and others are refused. Moving right pays the place reached.
+    """
+
+    def __init__(self, length: int = 10, start: int = 0, continuous: bool = False):
+        self.length, self.continuous = length, continuous
+        self.action_space = Discrete(2, start=start)
+        self.observation_space = Box(-1.0, 10.0, (2,), np.float64) if continuous else Discrete(10)
+        self.n_steps = self.n_resets = 0
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.place, self.time = int(self.np_random.integers(10)), 0
+        self.n_resets += 1
+        return self.observation(), {}
+
+    def step(self, action):
+        assert action in self.action_space, action
+        direction = 2 * (action - self.action_space.start) - 1
+        self.place = int(np.clip(self.place + direction, 0, 9))
+        self.time += 1
+        self.n_steps += 1
+        reward = float(self.place) if direction == 1 else 0.0
+        return self.observation(), reward, False, self.time == self.length, {}
+
+    def observation(self):
+        if self.continuous:
+            return np.array([self.place, np.sin(self.place)])
+        return self.place
+
+
+class Broken(Corridor):
+    """A corridor that at one step of its life returns what it must not."""
+
+    def __init__(self, at_step: int | None = None, at_reset: int | None = None, **fault):
+        super().__init__(continuous=True)
+        self.at_step, self.at_reset, self.fault = at_step, at_reset, fault
+
+    def reset(self, *, seed=None, options=None):
+        observation, info = super().reset(seed=seed)
+        if self.n_resets == self.at_reset:
+            observation = self.fault["observation"]
+        return observation, info
+
+    def step(self, action):
+        observation, reward, *rest = super().step(action)
+        if self.n_steps == self.at_step:
+            observation = self.fault.get("observation", observation)
+            reward = self.fault.get("reward", reward)
+        return observation, reward, *rest
+
+
+class Untouchable(gymnasium.Env):
+    """Has spaces and nothing else: a test that resets or steps it fails."""
+
+    def __init__(self, observation_space, action_space):
+        self.observation_space, self.action_space = observation_space, action_space

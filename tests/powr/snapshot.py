@@ -1,0 +1,32 @@
+"""All that makes up an agent, its world model and random states included, as comparable values."""
+
+from __future__ import annotations
+
+import gymnasium
+import numpy as np
+
+from powr.low_rank import FeatureTable
+from powr.transitions import GrowingArray
+
+
+def snapshot(agent, *, without: tuple[str, ...] = ()) -> dict:
+    return {name: bits(value) for name, value in vars(agent).items() if name not in without}
+
+
+def bits(value):
+    """Equal for two values exactly if they agree to the last bit."""
+    if isinstance(value, gymnasium.Env):
+        return None
+    if isinstance(value, GrowingArray | FeatureTable):
+        return bits(value.view)  # what lies beyond the view is reserve
+    if isinstance(value, np.ndarray):
+        return str(value.dtype), value.shape, value.tobytes()
+    if isinstance(value, np.random.Generator):
+        return value.bit_generator.state
+    if isinstance(value, list | tuple):
+        return [bits(item) for item in value]
+    if isinstance(value, dict):
+        return {key: bits(item) for key, item in value.items()}
+    if hasattr(value, "__dict__"):
+        return type(value).__name__, {key: bits(item) for key, item in vars(value).items()}
+    return value
