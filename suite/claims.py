@@ -21,6 +21,7 @@ from suite.claims_page import render
 from suite.config import Run
 from suite.names import algorithm_name
 from suite.rules import NOT_TESTED, RULES, Data, Finding, Outcome, needed
+from suite.statistics import Interval
 from suite.summary import shared_timestep
 from suite.write import write_together
 
@@ -122,6 +123,39 @@ def tabulate(judged: Sequence[Judged]) -> pd.DataFrame:
         }
         for entry in judged
         for finding in entry.outcome.findings or [Finding("", "", float("nan"))]
+    )
+
+
+def read_judged(path: Path, claims: Mapping[str, Any], loaded: aggregate.Loaded) -> list[Judged]:
+    """The verdicts of a claims.csv, in the order of claims.yaml."""
+    text = dict.fromkeys(("reason", "subject", "statistic"), "")
+    table = pd.read_csv(path).fillna(text)
+    groups = dict(list(table.groupby("id")))
+    if set(groups) != {claim["id"] for claim in claims["claims"]}:
+        raise SuiteError(
+            f"{path}: judges other claims than claims.yaml has: run suite.claims again"
+        )
+    judged = []
+    for claim in claims["claims"]:
+        rows = groups[claim["id"]].to_dict("records")
+        outcome = Outcome(
+            rows[0]["verdict"],
+            [_read_finding(row) for row in rows if row["subject"]],
+            rows[0]["reason"],
+        )
+        runs = _runs_of(loaded.metadata, needed(claim["parameters"]))
+        judged.append(Judged(claim, outcome, rows[0]["preliminary"], runs))
+    return judged
+
+
+def _read_finding(row: Mapping[str, Any]) -> Finding:
+    return Finding(
+        row["subject"],
+        row["statistic"],
+        row["estimate"],
+        Interval(row["low"], row["high"]),
+        row["p_value"],
+        None if pd.isna(row["supports"]) else bool(row["supports"]),
     )
 
 

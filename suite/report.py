@@ -1,0 +1,251 @@
+"""report.html: the verdicts first, then everything they rest on, in one file that opens offline.
+
+Shows what the tables, figures and run files of a scale say and computes no statistic of its own.
+
+    python -m suite.report --scale quick
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import math
+import sys
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+import jinja2
+import pandas as pd
+
+from suite import SuiteError, aggregate, claims, config, cost, deviations, summary_page
+from suite.claims import Judged
+from suite.claims_page import findings_text
+from suite.config import Run
+from suite.names import algorithm_name
+from suite.rules import PARTLY, VERDICTS
+from suite.write import write_together
+
+FOLDER = Path(__file__).parent
+TABLES = ("summary.md", "summary.csv", "thresholds.csv", "curves.csv", "claims.csv", "cost.csv")
+SYMBOLS = dict(zip(VERDICTS, "✓◐✗–", strict=True))
+PHRASES = {PARTLY: "partly reproduced"}
+
+CURVES = (
+    "Mean return over timesteps, in log scale; the band is the range over seeds. See how far left "
+    "a line crosses the dashed threshold: ten times fewer timesteps are one decade. A line that "
+    "falls again has forgotten, a line that stays flat below the threshold is stuck."
+)
+BOXES = (
+    "Timesteps until the return first meets the threshold, in log scale, one point a seed. See "
+    "whether POWR's points lie left of all others (fewer timesteps), and whether they lie closer "
+    "together (seeds agree). An algorithm that does not arrive within its training has no box."
+)
+
+
+class RunGroup(NamedTuple):
+    """The planned runs of an algorithm on an environment."""
+
+    environment: str
+    algorithm: str
+    anchor: str
+    files: list[tuple[int, str | None]]  # seed, and where its .csv and .json are
+
+
+def counts(judged: Sequence[Judged]) -> dict[str, int]:
+    found = Counter(entry.outcome.verdict for entry in judged)
+    return {verdict: found[verdict] for verdict in VERDICTS}
+
+
+def headline(judged: Sequence[Judged], preliminary: bool) -> str:
+    """The outcome in a sentence that can be quoted alone."""
+    phrases = [
+        f"{number} {'is' if number == 1 else 'are'} {PHRASES.get(verdict, verdict)}"
+        for verdict, number in counts(judged).items()
+        if number
+    ]
+    *others, last = phrases
+    listed = f"{', '.join(others)} and {last}" if others else last
+    return f"{'Preliminary: of' if preliminary else 'Of'} {len(judged)} claims, {listed}."
+
+
+def preliminary_reasons(
+    scale: str, study: Mapping[str, Any], final_scale: str, missing: int, due: int
+) -> list[str]:
+    """Why the verdicts are not the last word; empty if they are."""
+    reasons = []
+    if scale != final_scale:
+        seeds, final = (study["scales"][name]["seeds"] for name in (scale, final_scale))
+        reasons.append(
+            f"These are results at the scale {scale}, with {seeds} seeds and shorter training. "
+            f"The paper's claims are about the scale {final_scale}, which has {final} seeds."
+        )
+    if missing:
+        reasons.append(
+            f"{missing} of {due} runs are missing; figures and tables show those that are there."
+        )
+    return reasons
+
+
+def rankings(summary: pd.DataFrame) -> dict[str, str]:
+    """Median timesteps to the first threshold of each environment, the fewest first."""
+    rows = summary[summary["policy"] == "deterministic"]
+    ranked = {}
+    for environment, group in rows.groupby("environment", sort=False):
+        group = group[group["threshold"] == group["threshold"].iloc[0]]
+        medians = {
+            algorithm_name(row.algorithm): row.median_timestep
+            for row in group.sort_values("median_timestep", kind="stable").itertuples()
+        }
+        arrived = [f"{name} {t:,.0f}" for name, t in medians.items() if math.isfinite(t)]
+        never = [name for name, t in medians.items() if math.isinf(t)]
+        absent = [name for name, t in medians.items() if math.isnan(t)]
+        parts = [
+            ", ".join(arrived),
+            f"not within training {', '.join(never)}" if never else "",
+            f"no run of {', '.join(absent)}" if absent else "",
+        ]
+        title = f"{environment}, return {group['threshold'].iloc[0]:g}"
+        ranked[title] = "; ".join(filter(None, parts))
+    return ranked
+
+
+def inline_figure(path: Path, caption: str, alt: str) -> dict[str, str]:
+    content = base64.b64encode(path.read_bytes()).decode()
+    return {"uri": f"data:image/svg+xml;base64,{content}", "caption": caption, "alt": alt}
+
+
+def group_runs(planned: Iterable[Run], there: Iterable[Run]) -> list[RunGroup]:
+    """All planned runs, those that are missing without an address."""
+    groups: dict[tuple[str, str], RunGroup] = {}
+    found = set(there)
+    for run in planned:
+        key = (run.environment, run.algorithm)
+        group = groups.setdefault(key, RunGroup(*key, f"runs-{len(groups)}", []))
+        address = quote(run.path.relative_to(run.scale).with_suffix("").as_posix())
+        group.files.append((run.seed, address if run in found else None))
+    return list(groups.values())
+
+
+def show_claim(
+    entry: Judged,
+    rules: Mapping[str, Mapping[str, str]],
+    departures: Sequence[Mapping[str, Any]],
+    groups: Sequence[RunGroup],
+) -> dict[str, Any]:
+    """What the template shows of a claim."""
+    pairs = Counter((run.environment, run.algorithm) for run in entry.runs)
+    return {
+        "tests": [],
+        **entry.claim,
+        **rules[entry.claim["rule"]],
+        "verdict": entry.outcome.verdict,
+        "reason": entry.outcome.reason,
+        "preliminary": entry.preliminary,
+        "findings": findings_text(entry.outcome.findings) if entry.outcome.findings else [],
+        "deviations": [d for d in departures if entry.claim["id"] in d["touches"]],
+        "runs": [
+            (group, pairs[group.environment, group.algorithm])
+            for group in groups
+            if (group.environment, group.algorithm) in pairs
+        ],
+    }
+
+
+def show_environment(name: str, summary: pd.DataFrame, costs: pd.DataFrame) -> dict[str, Any]:
+    rows = summary[summary["environment"] == name]
+    return {
+        "name": name,
+        "times": summary_page.times(rows),
+        "returns": summary_page.returns(rows),
+        "bounds": summary_page.bounds_text(rows),
+        "cost": cost.as_text(costs[costs["environment"] == name]),
+    }
+
+
+def describe(options: argparse.Namespace) -> dict[str, Any]:
+    """Everything that the template shows."""
+    folder = options.results / options.scale
+    figures = options.figures or folder
+    study, document = config.load(options.envs), claims.load(options.claims)
+    departures = deviations.load(options.deviations, document)["deviations"]
+    loaded = aggregate.load_runs(study, options.scale, options.results, partial=True)
+    judged = claims.read_judged(folder / "claims.csv", document, loaded)
+    summary = pd.read_csv(folder / "summary.csv")
+    costs = pd.read_csv(folder / "cost.csv")
+    planned = config.runs(study, options.scale)
+    groups = group_runs(planned, loaded.metadata)
+    ranked = rankings(summary)
+    names = list(dict.fromkeys(summary["environment"]))
+    medians = ". ".join(f"{title}: {text}" for title, text in ranked.items())
+    alt = f"on {', '.join(names)}. Median timesteps to the threshold on {medians}."
+    reasons = preliminary_reasons(
+        options.scale, study, document["scale"], len(loaded.missing), len(planned)
+    )
+    return {
+        "scale": options.scale,
+        "runs": len(loaded.metadata),
+        "runs_due": len(planned),
+        "reasons": reasons,
+        "headline": headline(judged, preliminary=bool(reasons)),
+        "rankings": ranked,
+        "counts": counts(judged),
+        "symbols": SYMBOLS,
+        "claims": [show_claim(entry, document["rules"], departures, groups) for entry in judged],
+        "figures": [
+            inline_figure(figures / "training_curves.svg", CURVES, f"Training curves {alt}"),
+            inline_figure(
+                figures / "threshold_boxplots.svg",
+                BOXES,
+                f"Box plots of timesteps to threshold {alt}",
+            ),
+        ],
+        "environments": [show_environment(name, summary, costs) for name in names],
+        "legend": summary_page.LEGEND,
+        "deviations": departures,
+        "claim_text": {claim["id"]: claim["claim"] for claim in document["claims"]},
+        "origins": summary_page.find_origins(
+            metadata["provenance"] for metadata in loaded.metadata.values()
+        ),
+        "groups": groups,
+        "tables": TABLES,
+    }
+
+
+def render(context: Mapping[str, Any]) -> str:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(FOLDER),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["algorithm_name"] = algorithm_name
+    return environment.get_template("report.html.j2").render(context)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="suite.report", description=__doc__.splitlines()[0])
+    parser.add_argument("--scale", required=True, help="a scale that has been aggregated")
+    parser.add_argument("--envs", default="envs.yaml", help="the study (default: %(default)s)")
+    parser.add_argument("--claims", default="claims.yaml", help="default: %(default)s")
+    parser.add_argument("--deviations", default="deviations.yaml", help="default: %(default)s")
+    parser.add_argument(
+        "--results", type=Path, default=Path("results"), help="folder of the run files"
+    )
+    parser.add_argument("--figures", type=Path, help="folder of the SVGs (default: the scale's)")
+    options = parser.parse_args(arguments)
+    try:
+        page = render(describe(options))
+        write_together({options.results / options.scale / "report.html": page})
+    except (SuiteError, OSError) as error:
+        print(f"suite.report: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
