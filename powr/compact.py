@@ -1,7 +1,7 @@
 """Transitions in few bytes: each distinct state once, and chains of steps as paths of states.
 
 A transition usually starts where the one before it ended. A chain of such transitions is stored as
-the numbers of the states along it; compressed, 150,000 steps in Taxi take an eighth of a megabyte.
+the numbers of the states along it: 150,000 steps in Taxi, compressed, take a quarter of a megabyte.
 """
 
 from __future__ import annotations
@@ -71,9 +71,9 @@ def smallest(values: NDArray) -> NDArray:
         with np.errstate(over="ignore"):
             single = values.astype(np.float32)
         return single if (single == values).all() else values
-    return values.astype(
-        np.result_type(np.min_scalar_type(values.min()), np.min_scalar_type(values.max()))
-    )
+    low, high = int(values.min()), int(values.max())
+    # A signed type that holds -high - 1 holds high.
+    return values.astype(np.min_scalar_type(high if low >= 0 else min(low, -high - 1)))
 
 
 def check_packed(arrays: Mapping[str, NDArray], state_shape: tuple[int, ...]) -> None:
