@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import gymnasium
 import numpy as np
@@ -12,6 +13,7 @@ from powr.kernels import Dirac, Exponential
 from tests.powr.environments import Broken, Corridor
 from tests.powr.snapshot import snapshot
 
+ROOT = Path(__file__).parents[2]
 SMALL = {"max_rank": 60, "mirror_steps": 2}
 
 # Ways to make an agent: a finite and a bounded space, and one whose kernel comes from the data.
@@ -298,6 +300,6 @@ def test_importing_powr_loads_no_heavy_package():
         "print(sorted(heavy & set(sys.modules)))"
     )
     finished = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+        [sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, check=True
     )
     assert finished.stdout.strip() == "[]"
