@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -33,7 +34,7 @@ ACTION_NAMES = {
 # Pixels.
 HEIGHT, MAX_PICTURE_WIDTH, PANEL_WIDTH = 240, 480, 200
 MARGIN, HEADER_HEIGHT, ROW_HEIGHT = 14, 62, 26
-LABEL_WIDTH, PERCENT_WIDTH, GAP_SHARE_OF_ROW = 56, 38, 0.2
+LABEL_WIDTH, PERCENT_WIDTH, GAP_SHARE_OF_ROW = 56, 42, 0.2
 LARGE, SMALL = 15, 13
 
 WHITE, BLACK, GREY, TRACK = (255, 255, 255), (30, 30, 30), (125, 125, 125), (235, 235, 235)
@@ -106,7 +107,7 @@ def shrink(pixels: NDArray) -> Image.Image:
     picture = Image.fromarray(pixels)
     scale = min(HEIGHT / picture.height, MAX_PICTURE_WIDTH / picture.width)
     size = (round(picture.width * scale), round(picture.height * scale))
-    return picture.resize(size, Image.Resampling.LANCZOS)
+    return picture.resize(size, Image.Resampling.BILINEAR)
 
 
 def action_names(env: gymnasium.Env) -> Sequence[str]:
@@ -137,7 +138,7 @@ def draw(frame: Frame, names: Sequence[str], first_action: int) -> Image.Image:
 def draw_header(pen: ImageDraw.ImageDraw, corner: tuple[int, int], moment: Moment) -> None:
     step = f"step {moment.timestep}" + (", end" if moment.action is None else "")
     lines = f"{step}\nreturn {moment.return_so_far:g}"
-    pen.multiline_text(corner, lines, BLACK, ImageFont.load_default(LARGE), spacing=6)
+    pen.multiline_text(corner, lines, BLACK, font_of(LARGE), spacing=6)
 
 
 def draw_row(
@@ -149,7 +150,7 @@ def draw_row(
 ) -> None:
     """Name, bar and percentage of an action; the bar is empty where there is no probability."""
     left, top, right, bottom = box
-    font, middle = ImageFont.load_default(min(SMALL, bottom - top)), (top + bottom) / 2
+    font, middle = font_of(min(SMALL, bottom - top)), (top + bottom) / 2
     pen.text((left, middle), name, BLACK, font, anchor="lm")
     start, end = left + LABEL_WIDTH, right - PERCENT_WIDTH
     gap = (bottom - top) * GAP_SHARE_OF_ROW
@@ -159,6 +160,11 @@ def draw_row(
         width = round((end - start) * probability)
         if width > 0:
             pen.rectangle((start, top + gap, start + width, bottom - gap), colour)
+
+
+@cache
+def font_of(size: float) -> ImageFont.FreeTypeFont:
+    return ImageFont.load_default(size)
 
 
 def write_gif(images: Sequence[Image.Image], path: str | Path, frame_ms: float) -> None:
