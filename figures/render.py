@@ -9,7 +9,7 @@ import sys
 import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import matplotlib.style
 import pandas as pd
@@ -107,9 +107,12 @@ def to_bytes(figure: Figure, file_format: str) -> bytes:
 
 
 def main(
-    draw: Callable[[Tables], Figure], name: str, arguments: Sequence[str] | None = None
+    draw: Callable[[Any], Figure],
+    name: str,
+    arguments: Sequence[str] | None = None,
+    read: Callable[[Path], Any] = Tables.read,
 ) -> int:
-    """Draw one figure of a scale as PDF, SVG and PNG."""
+    """Draw one figure of a scale as PDF, SVG and PNG; `read` takes the tables from its folder."""
     parser = argparse.ArgumentParser(description=f"Draw {name} from the tables of a scale.")
     parser.add_argument("--scale", required=True, help="a scale that has been aggregated")
     parser.add_argument("--results", type=Path, default=Path("results"))
@@ -117,7 +120,7 @@ def main(
     options = parser.parse_args(arguments)
     folder = options.results / options.scale
     try:
-        tables = Tables.read(folder)
+        tables = read(folder)
         with matplotlib.style.context(["default", STYLE]):
             figure = draw(tables)
             files = {suffix: to_bytes(figure, suffix) for suffix in METADATA}

@@ -1,0 +1,139 @@
+"""The tables of the figure `theory`, a few minutes on one core.
+
+python -m suite.theory --out-dir results/theory
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from powr.kernels import Exponential, Gaussian
+from powr.tabular import TabularMDP
+from suite.aggregate import to_csv
+from suite.theory import compatibility, estimation, inexact_pmd, models
+from suite.write import write_together
+
+GAMMA = 0.9
+SEEDS = 20
+RELATIVE_ERROR = 0.02  # of the largest action value
+STEPS = {"FrozenLake-v1": 10_000, "Taxi-v3": 1000, "random MDPs": 1000}
+STEP_SIZES = {"FrozenLake-v1": 10.0, "Taxi-v3": 1.0, "random MDPs": 1.0}
+SIZES = [100 * 4**k for k in range(6)]
+CONTINUOUS_SIZES = SIZES[:-1]
+FITTED_FROM = 1600  # from here on every pair of the tables has been seen
+KERNELS = {
+    "exponential, bandwidth 0.5": Exponential(0.5),
+    "Gaussian, bandwidth 0.5": Gaussian(0.5),
+    "Gaussian, bandwidth 0.1": Gaussian(0.1),
+}
+COMPATIBILITY_SIZES = [25, 50, 100, 200, 400]
+
+
+def pmd_models(instances: int) -> dict[str, Iterable[TabularMDP]]:
+    return {
+        "FrozenLake-v1": [models.frozen_lake()],
+        "Taxi-v3": [models.taxi()],
+        "random MDPs": models.random_mdps(instances),
+    }
+
+
+def error_kinds(mdp: TabularMDP) -> dict[str, inexact_pmd.Estimator]:
+    largest = RELATIVE_ERROR * np.abs(mdp.optimal_action_values(GAMMA)).max()
+    return {
+        "exact": inexact_pmd.exact_values,
+        "fixed": inexact_pmd.misled(mdp, GAMMA, lambda step: largest),
+        "decaying": inexact_pmd.misled(mdp, GAMMA, lambda step: 10 * largest / (step + 1)),
+    }
+
+
+def descents(steps: Mapping[str, int], instances: int) -> pd.DataFrame:
+    """Gaps of mirror descent and their bounds at logarithmically spaced steps."""
+    tables = []
+    for name, mdps in pmd_models(instances).items():
+        shown = np.unique(np.geomspace(1, steps[name], 60).round().astype(int))
+        for instance, mdp in enumerate(mdps):
+            for errors, estimate in error_kinds(mdp).items():
+                descent = inexact_pmd.descend(
+                    mdp, estimate, gamma=GAMMA, step_size=STEP_SIZES[name], steps=steps[name]
+                )
+                table = pd.DataFrame(descent._asdict()).iloc[shown - 1]
+                table = table.assign(step=shown, slope=descent.rate)
+                tables.append(table.assign(model=name, errors=errors, instance=instance))
+    return pd.concat(tables)[
+        ["model", "errors", "instance", "step", "gaps", "printed_bounds", "proven_bounds", "slope"]
+    ]
+
+
+def estimation_errors(seeds: int) -> pd.DataFrame:
+    """Errors of action values from n transitions; bounds where the model is finite."""
+    rows = [
+        (name, n, seed, *estimation.tabular_error_and_bounds(mdp, GAMMA, n, seed))
+        for name, mdp in (("FrozenLake-v1", models.frozen_lake()), ("random", models.random_mdp(0)))
+        for n in SIZES
+        for seed in range(seeds)
+    ]
+    rows += [
+        ("continuous", n, seed, estimation.continuous_error(GAMMA, n, seed), np.nan, np.nan)
+        for n in CONTINUOUS_SIZES
+        for seed in range(seeds)
+    ]
+    return pd.DataFrame(rows, columns=["model", "n", "seed", "error", "bound", "loose_bound"])
+
+
+def exponents(errors: pd.DataFrame) -> pd.DataFrame:
+    """The fitted exponent of each model beside the one the paper guarantees."""
+    rows = []
+    for name, group in errors[errors["n"] >= FITTED_FROM].groupby("model", sort=False):
+        by_seed = group.pivot(index="seed", columns="n", values="error")
+        fitted = estimation.fitted_exponent(by_seed.columns.to_numpy(), by_seed.to_numpy())
+        guaranteed = estimation.CONTINUOUS_RATE if name == "continuous" else estimation.TABULAR_RATE
+        rows.append((name, fitted.value, *fitted.interval, guaranteed))
+    return pd.DataFrame(rows, columns=["model", "exponent", "low", "high", "guaranteed"])
+
+
+def behaviours(seeds: int) -> pd.DataFrame:
+    rows = [
+        (
+            name,
+            n,
+            seed,
+            *compatibility.behaviour(
+                kernel, n, seed, gamma=GAMMA, regularization=1e-6, step_size=1.0, steps=40
+            ),
+        )
+        for name, kernel in KERNELS.items()
+        for n in COMPATIBILITY_SIZES
+        for seed in range(seeds)
+    ]
+    return pd.DataFrame(rows, columns=["kernel", "n", "seed", "error", "norm"])
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="suite.theory", description=__doc__.splitlines()[0])
+    parser.add_argument("--out-dir", type=Path, default=Path("results/theory"))
+    options = parser.parse_args(arguments)
+    errors = estimation_errors(SEEDS)
+    tables = {
+        "inexact_pmd": descents(STEPS, SEEDS),
+        "estimation": errors,
+        "exponents": exponents(errors),
+        "compatibility": behaviours(SEEDS),
+    }
+    try:
+        write_together(
+            {options.out_dir / f"{name}.csv": to_csv(table) for name, table in tables.items()}
+        )
+    except OSError as error:
+        print(f"suite.theory: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,68 @@
+"""Prop. C.2: the error of the action values of i.i.d. data against their number n."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from powr.kernels import Dirac, Exponential
+from powr.tabular import TabularMDP
+from powr.world_model import WorldModel
+from suite.statistics import Estimate, Interval
+from suite.theory import continuous, models
+from suite.theory.closed_form import estimate
+from suite.theory.simulation import Error, error_and_bounds
+
+KERNEL = Exponential(0.5)
+# The eigenvalues of the exponential kernel on an interval fall like i^-2 (p = 1/2), and smooth
+# functions that meet no boundary condition satisfy Asm. 2 for every beta < 1/4. The guaranteed
+# exponent beta / (1 + 2 beta + p) then comes with lambda = O(n^(-1 / (1 + 2 beta + p))).
+CONTINUOUS_RATE = 1 / 8
+CONTINUOUS_REGULARIZATION = (0.01, -1 / 2)  # factor, power of n
+TABULAR_RATE = 1 / 2  # Asm. 2 holds for every beta; beta / (1 + 2 beta) tends to this
+
+
+def tabular_model(mdp: TabularMDP, n: int, seed: int) -> WorldModel:
+    """The ridge weighs as much as a thousandth of a transition."""
+    data = models.sample(mdp, n, np.random.default_rng([seed, n]))
+    return WorldModel(Dirac(), mdp.n_actions, regularization=1e-3 / n).fit(*data)
+
+
+def uniform_policy(mdp: TabularMDP) -> NDArray:
+    return np.full(mdp.rewards.shape, 1 / mdp.n_actions)
+
+
+def tabular_error(mdp: TabularMDP, gamma: float, n: int, seed: int) -> float:
+    policy = uniform_policy(mdp)
+    estimated = estimate(tabular_model(mdp, n, seed), policy, gamma)
+    return float(np.abs(estimated - mdp.action_values(policy, gamma)).max())
+
+
+def tabular_error_and_bounds(mdp: TabularMDP, gamma: float, n: int, seed: int) -> Error:
+    return error_and_bounds(mdp, tabular_model(mdp, n, seed), uniform_policy(mdp), gamma)
+
+
+def continuous_error(gamma: float, n: int, seed: int) -> float:
+    factor, power = CONTINUOUS_REGULARIZATION
+    model = WorldModel(
+        KERNEL,
+        continuous.N_ACTIONS,
+        regularization=factor * n**power,
+        tolerance=1e-6,
+        max_rank=300,
+    ).fit(*continuous.sample(n, np.random.default_rng([seed, n])))
+    q = model.action_values(lambda states: np.full((len(states), 2), 0.5), gamma)
+    exact = continuous.action_values(np.full((len(continuous.GRID), 2), 0.5), gamma)
+    return float(np.abs(q(continuous.GRID[:, None]) - exact).max())
+
+
+def fitted_exponent(sizes: NDArray, errors: NDArray, confidence: float = 0.95) -> Estimate:
+    """alpha of error = O(n^-alpha): the mean over seeds of the fitted slopes, with its t interval.
+
+    `errors` has one row a seed and one column a size.
+    """
+    slopes = -np.polyfit(np.log(sizes), np.log(errors).T, 1)[0]
+    mean, spread = slopes.mean(), stats.sem(slopes)
+    low, high = stats.t.interval(confidence, len(slopes) - 1, loc=mean, scale=spread)
+    return Estimate(float(mean), Interval(float(low), float(high)))

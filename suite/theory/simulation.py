@@ -1,0 +1,65 @@
+"""Cor. A.7 and Lemma 8: how the error of a world model bounds the error of its action values.
+
+The lemma ends in the Hilbert-Schmidt norm of T - T_n times the uniform norm of v, where its proof
+supports the norm of v in F. What precedes that step holds: it is computed here, in the uniform
+norm, with the norm of the estimate T_n as it is.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from powr.kernels import Kernel
+from powr.tabular import TabularMDP
+from powr.world_model import WorldModel
+from suite.theory.closed_form import estimate
+
+
+class Error(NamedTuple):
+    measured: float  # of the action values
+    bound: float  # by ||(T - T_n) v||, the tightest that the lemma's proof gives
+    loose_bound: float  # by ||T - T_n|| ||r|| / (1 - gamma)
+
+
+def transfer_estimate(model: WorldModel, n_states: int) -> NDArray:
+    """T_n of Eq. (10) as an (n_states * n_actions, n_states) matrix, for the Dirac kernel."""
+    states = np.arange(n_states)
+    columns = [
+        model.expect(lambda x, s=s: x == s, states, past_termination=False).ravel() for s in states
+    ]
+    return np.stack(columns, axis=1)
+
+
+def error_and_bounds(mdp: TabularMDP, model: WorldModel, policy: NDArray, gamma: float) -> Error:
+    estimated = transfer_estimate(model, mdp.n_states)
+    difference = mdp.transitions.toarray() - estimated
+    reward_error = np.abs(model.reward(np.arange(mdp.n_states)) - mdp.rewards).max()
+    by_values = np.abs(difference @ mdp.values(policy, gamma)).max()
+    by_norm = uniform_norm(difference) * np.abs(mdp.rewards).max() / (1 - gamma)
+    horizon = 1 / (1 - gamma * uniform_norm(estimated))
+    measured = np.abs(estimate(model, policy, gamma) - mdp.action_values(policy, gamma)).max()
+    return Error(
+        float(measured),
+        float(horizon * (reward_error + gamma * by_values)),
+        float(horizon * (reward_error + gamma * by_norm)),
+    )
+
+
+def uniform_norm(operator: NDArray) -> float:
+    """Norm as an operator on bounded functions: the largest absolute row sum."""
+    return float(np.abs(operator).sum(axis=1).max())
+
+
+def transfer_norm(
+    kernel: Kernel, states: NDArray, actions: NDArray, regularization: float, points: NDArray
+) -> float:
+    """||T_n|| on bounded functions, the largest sum over the data of |weights| at the points."""
+    norms = []
+    for action in np.unique(actions):
+        seen = states[actions == action]
+        gram = kernel(seen, seen) + len(states) * regularization * np.eye(len(seen))
+        norms.append(uniform_norm(np.linalg.solve(gram, kernel(seen, points)).T))
+    return max(norms)
