@@ -1,4 +1,4 @@
-# The paper's figures and verdicts from nothing: train -> aggregate -> figures, claims, cost.
+# The paper's figures and verdicts from nothing: train -> aggregate -> figures, claims, cost -> report.
 #
 #   snakemake --cores 8                          the paper scale
 #   snakemake --cores 8 --config scale=quick     another scale of envs.yaml
@@ -41,6 +41,7 @@ rule all:
         threshold_boxplots=f"{FIGURES}/threshold_boxplots.pdf",
         claims=f"{RESULTS}/claims.md",
         cost=f"{RESULTS}/cost.csv",
+        report=f"{RESULTS}/report.html",
     localrule: True
 
 
@@ -99,7 +100,7 @@ rule training_curves:
         code=sorted(Path("figures").glob("*.py")),
     output:
         pdf=f"{FIGURES}/training_curves.pdf",
-        svg=f"{FIGURES}/training_curves.svg",
+        svg=report(f"{FIGURES}/training_curves.svg", category="Figures"),
         png=f"{FIGURES}/training_curves.png",
     log:
         f"logs/{SCALE}/training_curves.log",
@@ -119,7 +120,7 @@ rule threshold_boxplots:
         code=sorted(Path("figures").glob("*.py")),
     output:
         pdf=f"{FIGURES}/threshold_boxplots.pdf",
-        svg=f"{FIGURES}/threshold_boxplots.svg",
+        svg=report(f"{FIGURES}/threshold_boxplots.svg", category="Figures"),
         png=f"{FIGURES}/threshold_boxplots.png",
     log:
         f"logs/{SCALE}/threshold_boxplots.log",
@@ -171,3 +172,27 @@ rule cost:
         scale=SCALE,
     shell:
         "python -m suite.cost --scale {params.scale:q} 2> {log:q}"
+
+
+rule report:
+    input:
+        study="envs.yaml",
+        claims="claims.yaml",
+        deviations="deviations.yaml",
+        runs=RUNS,
+        tables=[*rules.aggregate.output, *rules.claims.output, *rules.cost.output],
+        figures=[rules.training_curves.output.svg, rules.threshold_boxplots.output.svg],
+        template=["suite/report.html.j2", "suite/report.css"],
+        code=CODE,
+    output:
+        page=report(f"{RESULTS}/report.html", category="Verdicts"),
+    log:
+        f"logs/{SCALE}/report.log",
+    localrule: True
+    conda:
+        "environment.yml"
+    params:
+        scale=SCALE,
+        figures=lambda wildcards, input: Path(input.figures[0]).parent,
+    shell:
+        "python -m suite.report --scale {params.scale:q} --figures {params.figures:q} 2> {log:q}"
