@@ -1,0 +1,155 @@
+"""Where the paper's analysis does not hold as printed: the smallest cases, computed.
+
+Each function gives the two sides of a printed inequality, and the right side that can be proven
+in its place if there is one. docs/theory.md explains them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from powr.kernels import Dirac, Exponential, Gaussian
+from powr.mirror_descent import softmax
+from powr.tabular import TabularMDP
+from powr.world_model import WorldModel
+from suite.theory.closed_form import estimate
+from suite.theory.simulation import transfer_estimate, uniform_norm
+
+
+class Inequality(NamedTuple):
+    """left <= printed is claimed; left <= proven holds (NaN where nothing of the kind does)."""
+
+    what: str
+    left: float
+    printed: float
+    proven: float
+
+
+def simulation_lemma() -> Inequality:
+    """Lemma 8: |<psi, (T - T_n) v>| is at most ||T - T_n||_HS ||v||_F, not times ||v||_inf.
+
+    One action. State 0 leads to one of two states that pay 1 for ever, and was never visited.
+    """
+    gamma = 0.1
+    truth = TabularMDP.from_arrays(
+        [[[0, 0.5, 0.5]], [[0, 1, 0]], [[0, 0, 1]]],
+        rewards=[[0.0], [1.0], [1.0]],
+        initial_distribution=[1, 0, 0],
+    )
+    model = WorldModel(Dirac(), 1, regularization=1e-12)
+    model.fit([1, 2], [0, 0], [1.0, 1.0], [1, 2], [False, False])
+    policy = np.ones((3, 1))
+    error = np.abs(estimate(model, policy, gamma) - truth.action_values(policy, gamma)).max()
+    estimated = transfer_estimate(model, 3)
+    hilbert_schmidt = np.linalg.norm(truth.transitions.toarray() - estimated)
+    rewards = np.linalg.norm(model.reward([0, 1, 2]) - truth.rewards)
+    horizon = 1 / (1 - gamma * uniform_norm(estimated))
+    values = truth.values(policy, gamma)
+    largest_value = np.abs(truth.rewards).max() / (1 - gamma)
+    return Inequality(
+        "error of the action values",
+        float(error),
+        float(horizon * (rewards + gamma * largest_value * hilbert_schmidt)),
+        float(horizon * (rewards + gamma * np.linalg.norm(values) * hilbert_schmidt)),
+    )
+
+
+def monotone_step() -> Inequality:
+    """Proof of Thm. 7: J(pi_t) <= J(pi_T) + eps_t + eps_T, by Eq. (B.6) for estimated values.
+
+    Algorithm 1 itself on five transitions of three states: the estimate explodes at the third
+    step, and a policy that was nearly optimal is lost for good.
+    """
+    objectives, errors = collapsing_descent(steps=5)
+    gamma = COLLAPSE_GAMMA
+    return Inequality(
+        "J(pi_0)",
+        objectives[0],
+        objectives[5] + errors[0] + errors[5],
+        objectives[5] + 2 / (1 - gamma) * sum(errors[:5]),
+    )
+
+
+COLLAPSE_GAMMA = 0.9
+COLLAPSE_STATES = np.array([[0.8], [-0.6], [-0.2]])
+
+
+def collapsing_descent(steps: int) -> tuple[list[float], list[float]]:
+    """J(pi_t) from the state -0.2, and the error eps_t of Algorithm 1's action values.
+
+    Action 0 leads to 0.8, action 1 to -0.2, which pays 1 unless taken in 0.8. All pairs were
+    tried once but the best one, action 1 in -0.2.
+    """
+    rewards = np.array([[0.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
+    mdp = TabularMDP.from_arrays(
+        np.tile([[1.0, 0, 0], [0, 0, 1.0]], (3, 1, 1)),
+        rewards=rewards,
+        initial_distribution=[0, 0, 1],
+    )
+    states, actions = np.array([0, 0, 1, 1, 2]), np.array([0, 1, 0, 1, 0])
+    following = np.where(actions == 0, 0, 2)
+    model = WorldModel(Gaussian(1.0), 2, regularization=1e-5).fit(
+        COLLAPSE_STATES[states],
+        actions,
+        rewards[states, actions],
+        COLLAPSE_STATES[following],
+        np.zeros(5, dtype=bool),
+    )
+    exponents = np.zeros((3, 2))
+    objectives, errors = [], []
+    for _ in range(steps + 1):
+        policy = softmax(exponents)
+        exact = mdp.action_values(policy, COLLAPSE_GAMMA)
+        estimated = model.action_values(tabulated(policy), COLLAPSE_GAMMA)(COLLAPSE_STATES)
+        objectives.append(mdp.objective(policy, COLLAPSE_GAMMA))
+        errors.append(float(np.abs(estimated - exact).max()))
+        exponents += estimated
+    return objectives, errors
+
+
+def tabulated(policy: NDArray) -> Callable[[NDArray], NDArray]:
+    """A policy given at the three states, as a function of states."""
+    return lambda states: policy[(states == COLLAPSE_STATES.T).argmax(axis=1)]
+
+
+def transfer_norm_gaussian() -> Inequality:
+    """Lemma 8 asks for gamma ||T_n|| < 1. Two transitions of the map x -> 2x break it."""
+    return spectral_radius(
+        Gaussian(1.0), np.array([[-0.5], [0.5]]), np.array([[-1.0], [1.0]]), gamma=0.8
+    )
+
+
+def transfer_norm_exponential() -> Inequality:
+    """So do three transitions in the plane for the kernel that the paper's theory asks for.
+
+    In three corners of a square; two lead to the fourth corner, the one opposite of it to itself.
+    """
+    side = 0.1
+    corners = side * np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    following = side * np.array([[0.0, 0.0], [0.0, 0.0], [1.0, 1.0]])
+    return spectral_radius(Exponential(1.0), corners, following, gamma=0.99)
+
+
+def spectral_radius(
+    kernel: Gaussian | Exponential, states: NDArray, following: NDArray, gamma: float
+) -> Inequality:
+    """gamma times the spectral radius of T_n P, one action: at 1 the action values are infinite."""
+    gram = kernel(states, states) + 1e-9 * np.eye(len(states))
+    onward = np.linalg.solve(gram, kernel(states, following)).T
+    radius = float(np.abs(np.linalg.eigvals(onward)).max())
+    return Inequality("gamma times the spectral radius of T_n P", gamma * radius, 1.0, np.nan)
+
+
+COUNTEREXAMPLES: Mapping[str, Callable[[], Inequality]] = {
+    example.__name__: example
+    for example in (
+        simulation_lemma,
+        monotone_step,
+        transfer_norm_gaussian,
+        transfer_norm_exponential,
+    )
+}

@@ -1,0 +1,252 @@
+"""Results of the paper that do not hold as printed, each by its smallest case, and what does hold.
+
+docs/theory.md tells what each means for the paper.
+"""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import brentq
+
+from powr.kernels import Exponential, Gaussian
+from powr.mirror_descent import kl_step, softmax
+from powr.tabular import TabularMDP
+from powr.world_model import WorldModel
+from suite.theory import counterexamples
+from suite.theory.simulation import transfer_norm
+from tests.reference.algorithm1 import algorithm1
+from tests.reference.data import random_mdp, random_policy
+from tests.reference.kernels import gaussian, gram
+from tests.reference.tabular import policy_operator, transfer_operator
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+class TestAppendixA:
+    def test_condition_of_the_inverse_bound(self):
+        """Lemma A.5 (5) asks for gamma < ||X||: one state, X = 2, gamma = 1/2 is singular."""
+        gamma, X = 0.5, np.array([[2.0]])
+        assert gamma < np.linalg.norm(X)
+        assert np.linalg.det(np.eye(1) - gamma * X) == 0
+        # X = 3: the printed bound is negative, so no norm can be below it.
+        assert abs(1 / (1 - gamma * 3)) > 1 / (1 - gamma * 3)
+        # What is needed, gamma ||X|| < 1, holds for X = 1, where it gives the usual 1 / (1 - gamma)
+        assert 1 / (1 - gamma) == 2
+
+    def test_condition_of_the_simulation_lemma_excludes_every_mdp(self):
+        """Lemma A.6, Cor. A.7 ask for ||T|| < gamma; the norm of a Markov operator is 1."""
+        T = transfer_operator(np.ones((1, 1, 1)))
+        assert np.abs(T).sum(axis=1).max() == 1
+        # Nor does it suffice for the "gamma > 0" that is printed: gamma = 2, ||T|| = 1/2.
+        assert 1 - 2 * 0.5 == 0
+
+    def test_sign_of_the_simulation_lemma(self):
+        """One state, gamma = 1/2, r = 1, T_1 = 1, T_2 = 0: q_1 - q_2 is 1, the printed one -1."""
+        gamma, T1, T2, r = 0.5, 1.0, 0.0, 1.0
+        q1, q2 = r / (1 - gamma * T1), r / (1 - gamma * T2)
+        printed = gamma / (1 - gamma * T1) * (T2 - T1) * q2
+        assert (q1 - q2, printed) == (1, -1)
+
+    def test_a_markov_operator_that_is_no_policy_operator(self):
+        """Prop. A.2: two states, one action, P swaps the states.
+
+        P is positive and maps 1 to 1, but with one action there is one policy operator, Id. It
+        takes P (f g) = f P g for functions f of the state to make P a policy operator.
+        """
+        P = np.array([[0.0, 1.0], [1.0, 0.0]])
+        assert (P >= 0).all()
+        np.testing.assert_array_equal(P.sum(axis=1), 1)
+        policy_of_P = (P @ np.ones(2))[:, None]  # pi_P(B|x) = (P 1_(X x B))(x)
+        assert not np.array_equal(policy_operator(policy_of_P), P)
+
+    @given(seeds)
+    def test_a_markov_operator_that_keeps_the_state_is_a_policy_operator(self, seed):
+        policy = random_policy(np.random.default_rng(seed), 4, 3)
+        P = policy_operator(policy)
+        indicator = np.tile(np.eye(3), (4, 1))  # of the action, at each pair
+        np.testing.assert_allclose(P @ indicator, policy)
+
+    def test_proof_of_the_directional_derivative_drops_a_factor(self):
+        """Cor. A.4 is right; the difference in its proof lacks 1 / (1 - gamma)."""
+        gamma = 0.9
+        mdp = random_mdp(np.random.default_rng(0), 3, 2, terminates=False)
+        first, second = (random_policy(np.random.default_rng(seed), 3, 2) for seed in (1, 2))
+        gain = ((second - first) * mdp.action_values(first, gamma)).sum(axis=1)
+        printed = gain @ mdp.state_visitation(second, gamma)
+        difference = mdp.objective(second, gamma) - mdp.objective(first, gamma)
+        assert difference == pytest.approx(printed / (1 - gamma))
+
+
+class TestMonotoneStep:
+    """Proof of Thm. 7: J(pi_t) <= J(pi_T) + eps_t + eps_T, for which it cites Eq. (B.6)."""
+
+    def test_fails_for_algorithm_1(self):
+        case = counterexamples.monotone_step()
+        assert case.left > case.printed + 2
+        assert case.left <= case.proven
+
+    def test_fails_for_algorithm_1_as_printed(self):
+        """The literal reference loses the policy, too: from 9.97 of 10 to 0."""
+        states, kernel = counterexamples.COLLAPSE_STATES, gaussian(1.0)
+        pairs = [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0)]
+        visited = [states[s] for s, _ in pairs]
+        weights = algorithm1(
+            visited,
+            [a for _, a in pairs],
+            [1.0 if pair == (1, 1) else 0.0 for pair in pairs],
+            [states[0 if a == 0 else 2] for _, a in pairs],
+            n_actions=2,
+            kernel=kernel,
+            gamma=0.9,
+            step_size=1.0,
+            regularization=1e-5,
+            iterations=3,
+        ).weights
+        objectives, _ = counterexamples.collapsing_descent(steps=3)
+        for exponents, expected in zip(weights, objectives, strict=True):
+            policy = softmax(gram(kernel, states, visited) @ exponents)
+            # In -0.2 action 1 pays 1 and stays; else the way leads through 0.8 and pays nothing.
+            stay, back = policy[2, 1], policy[0, 1]
+            through = 0.9 * 0.9 * back / (1 - 0.9 * (1 - back))
+            assert stay / (1 - 0.9 * stay - (1 - stay) * through) == pytest.approx(expected)
+        assert objectives[2] > 9.9
+        assert objectives[3] < 1e-9
+
+    def test_fails_with_a_constant_error_in_a_bandit(self):
+        """One state, two actions, gamma = 0.9: an error of 0.6 undoes a policy worth 9."""
+        gamma, error = 0.9, 0.6
+        mdp = TabularMDP.from_arrays(
+            np.ones((1, 2, 1)), rewards=[[0.0, 1.0]], initial_distribution=[1.0]
+        )
+        first = policy = np.array([[0.1, 0.9]])
+        for _ in range(40):
+            estimate = mdp.action_values(policy, gamma) + error * np.array([[1, -1]])
+            policy = kl_step(policy, estimate, 1.0)
+        assert mdp.objective(first, gamma) == pytest.approx(9)
+        assert mdp.objective(policy, gamma) + 2 * error < 2
+
+    @given(seeds)
+    def test_holds_where_the_world_model_is_an_mdp(self, seed):
+        """The Dirac kernel: mirror descent is exact in the empirical MDP, where (B.6) holds."""
+        rng = np.random.default_rng(seed)
+        truth = random_mdp(rng, 3, 2, terminates=True)
+        model = random_mdp(rng, 3, 2, terminates=True)  # any other MDP as the estimate
+        policy = random_policy(rng, 3, 2)
+        objectives, errors = [], []
+        for _ in range(8):
+            estimate = model.action_values(policy, 0.9)
+            objectives.append(truth.objective(policy, 0.9))
+            errors.append(np.abs(estimate - truth.action_values(policy, 0.9)).max())
+            policy = kl_step(policy, estimate, 1.0)
+        for t in range(7):
+            for later in range(t + 1, 8):
+                assert objectives[t] <= objectives[later] + errors[t] + errors[later] + 1e-9
+
+    @given(seeds, st.sampled_from([0.1, 1.0]))
+    def test_a_step_loses_at_most_twice_its_error_over_one_minus_gamma(self, seed, error):
+        rng = np.random.default_rng(seed)
+        mdp, policy = random_mdp(rng, 3, 2, terminates=False), random_policy(rng, 3, 2)
+        estimate = mdp.action_values(policy, 0.9) + rng.uniform(-error, error, size=(3, 2))
+        following = kl_step(policy, estimate, 5.0)
+        loss = mdp.objective(policy, 0.9) - mdp.objective(following, 0.9)
+        assert loss <= 2 * error / (1 - 0.9)
+
+
+class TestLemma8:
+    def test_uniform_norm_of_v_is_too_small(self):
+        case = counterexamples.simulation_lemma()
+        assert case.left == pytest.approx(0.1 / 0.9)
+        assert case.printed == pytest.approx(0.1 / 0.81 / np.sqrt(2), rel=1e-6)
+        assert case.left > case.printed
+        assert case.left <= case.proven
+
+    @given(seeds)
+    def test_norm_of_v_in_its_space_is_enough(self, seed):
+        rng = np.random.default_rng(seed)
+        difference, v = rng.normal(size=(6, 3)), rng.normal(size=3)
+        hilbert_schmidt = np.linalg.norm(difference)
+        assert np.abs(difference @ v).max() <= hilbert_schmidt * np.linalg.norm(v) + 1e-12
+
+    def test_hilbert_norm_of_the_true_operator_can_exceed_one_over_gamma(self):
+        """One state, two actions: ||T|| is the square root of 2 from F to G, 1 on functions."""
+        T = transfer_operator(np.ones((1, 2, 1)))
+        assert np.linalg.norm(T, 2) == pytest.approx(np.sqrt(2))
+        assert np.abs(T).sum(axis=1).max() == 1
+
+
+class TestNormOfTheEstimate:
+    """Lemma 8 assumes gamma ||T_n|| < 1; Prop. C.2 and Thm. 9 do not mention it again."""
+
+    @pytest.mark.parametrize("name", ["transfer_norm_gaussian", "transfer_norm_exponential"])
+    def test_spectral_radius_exceeds_one(self, name):
+        case = counterexamples.COUNTEREXAMPLES[name]()
+        assert case.left > case.printed
+
+    def test_two_gaussian_transitions_with_infinite_action_values(self):
+        """x -> 2x from -1/2 and 1/2, rewards 0 and 1: a pole at gamma = 0.705, then a wrong sign.
+
+        True action values lie between 0 and 1 / (1 - gamma).
+        """
+        states, following = np.array([[-0.5], [0.5]]), np.array([[-1.0], [1.0]])
+        model = WorldModel(Gaussian(1.0), 1, regularization=1e-9)
+        model.fit(states, [0, 0], [0.0, 1.0], following, [False, False])
+
+        def q(gamma):
+            return model.action_values(lambda x: np.ones((len(x), 1)), gamma)(states)[:, 0]
+
+        pole = brentq(lambda gamma: determinant(gamma, states, following), 0.5, 0.9)
+        assert pole == pytest.approx(0.7053, abs=1e-4)
+        assert abs(q(pole - 1e-6)).max() > 1e4
+        assert q(0.8)[1] < 0
+
+    def test_three_exponential_transitions_with_negative_action_values(self):
+        side = 0.1
+        corners = side * np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+        following = side * np.array([[0.0, 0.0], [0.0, 0.0], [1.0, 1.0]])
+        model = WorldModel(Exponential(1.0), 1, regularization=1e-9)
+        model.fit(corners, [0, 0, 0], [1.0, 1.0, 0.0], following, [False] * 3)
+        q = model.action_values(lambda x: np.ones((len(x), 1)), 0.99)(corners)[:, 0]
+        assert q[0] == pytest.approx(q[1])
+        assert q[0] < -10  # no reward is negative
+
+    @given(seeds, st.integers(1, 4), st.sampled_from([1e-9, 0.1]))
+    def test_no_smaller_case_for_the_exponential_kernel(self, seed, dimension, regularization):
+        """One or two states in any dimension: the triangle inequality keeps weights positive."""
+        rng = np.random.default_rng(seed)
+        points = rng.normal(size=(200, dimension))
+        for n in (1, 2):
+            states = rng.normal(size=(n, dimension))
+            norm = transfer_norm(
+                Exponential(1.0), states, np.zeros(n, dtype=int), regularization, points
+            )
+            assert norm <= 1 + 1e-9
+
+    @given(seeds)
+    def test_no_smaller_case_for_the_gaussian_kernel(self, seed):
+        state = np.random.default_rng(seed).normal(size=(1, 1))
+        points = np.linspace(-5, 5, 101)[:, None]
+        assert transfer_norm(Gaussian(1.0), state, np.zeros(1, dtype=int), 1e-9, points) <= 1
+
+
+def determinant(gamma, states, following):
+    kernel = gaussian(1.0)
+    return np.linalg.det(gram(kernel, states, states) - gamma * gram(kernel, following, states))
+
+
+def test_loop_of_algorithm_1_runs_one_behind_equation_15():
+    """The loop calls softmax(eta H C_t) pi_(t+1); by Eq. (15) and the last line it is pi_t."""
+    states, actions = [[0.0], [1.0], [0.5]], [0, 1, 1]
+    options = {
+        "n_actions": 2,
+        "kernel": gaussian(1.0),
+        "gamma": 0.5,
+        "step_size": 1.0,
+        "regularization": 0.1,
+    }
+    none, one = (
+        algorithm1(states, actions, [1.0, 0.0, 0.5], states, iterations=iterations, **options)
+        for iterations in (0, 1)
+    )
+    np.testing.assert_allclose(none.policy(states), 0.5)  # pi_0, which the loop calls pi_1
+    assert np.abs(one.policy(states) - 0.5).max() > 0.01  # pi_1 has seen one q
