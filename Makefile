@@ -4,9 +4,10 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 CORES ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu)
 BIN := .venv/bin
 READY := .venv/.ready
+SCALE ?= quick
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test lint sample-efficiency clean
+.PHONY: help setup test lint report report-test sample-efficiency clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -25,6 +26,12 @@ test: $(READY) lint ## every test that needs nothing but Python
 lint: $(READY) ## ruff, snakefmt
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+report: $(READY) ## train what is missing at SCALE (quick), then write results/SCALE/report.html
+	$(BIN)/snakemake --cores $(CORES) --config scale=$(SCALE) -- results/$(SCALE)/report.html
+
+report-test: $(READY) ## open a report in headless Chromium (Debian's package chromium)
+	$(BIN)/python -m pytest -m browser
 
 sample-efficiency: $(READY) ## POWR's timesteps to threshold on the three environments, seven seeds
 	$(BIN)/python -m benchmarks.sample_efficiency

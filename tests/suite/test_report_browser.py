@@ -49,10 +49,10 @@ def results(tmp_path_factory):
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
     if chromium.find() is None:
-        pytest.fail(
+        pytest.exit(
             "Chromium is not installed: run `apt-get install chromium` (Debian) or "
             "`apt-get install chromium-browser` (Ubuntu)",
-            pytrace=False,
+            returncode=1,
         )
     with chromium.start(tmp_path_factory.mktemp("profile")) as page:
         yield page
