@@ -1,4 +1,4 @@
-# The paper's figures and verdicts from nothing: train -> aggregate -> figures, claims, cost -> report.
+# The paper's figures and verdicts: train -> aggregate -> figures, claims, cost -> report.
 #
 #   snakemake --cores 8                          the paper scale
 #   snakemake --cores 8 --config scale=quick     another scale of envs.yaml
