@@ -4,23 +4,16 @@ With w the sum of c over the repeats of each pair, N their counts, Gamma the Gra
 distinct states and C the counts of next states, the system of n unknowns becomes one a pair:
 
     (N K + n lambda - gamma C (Gamma * pi)) w = summed rewards.
-
-The Dirac kernel makes Gamma the identity. The pairs of a state then share the unknown v(x), the
-value of the state, and the system is the sparse one of the empirical MDP shrunk by n lambda.
 """
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array, csr_array
-from scipy.sparse.linalg import splu
+from scipy.sparse import csr_array
 
 from powr.kernels import Kernel
 from powr.transitions import Transitions
-
-# Up to this many states LAPACK beats a sparse factorisation with its fixed costs.
-_DENSE_STATES = 64
 
 
 class ExactModel:
@@ -60,54 +53,6 @@ class ExactModel:
 
     def coefficients(self, weights: NDArray) -> NDArray:
         return weights
-
-
-class EmpiricalMDP:
-    """The exact solve for the Dirac kernel; weights are the action values of distinct states."""
-
-    def __init__(self, data: Transitions, regularization: float):
-        self.data = data
-        self.regularization = regularization
-
-    @property
-    def rank(self) -> int:
-        return len(self.data.index)
-
-    def update(self) -> None:
-        data = self.data
-        self._shrunk_count = data.pair_count + data.size * self.regularization
-        self._next_means = next_counts(
-            data, data.continuing_count / self._shrunk_count[data.triple_pair]
-        )
-
-    def solve(self, rewards: NDArray, policy: NDArray, gamma: float) -> NDArray:
-        data = self.data
-        probability = policy[data.pair_state, data.pair_action]
-        mean_rewards = rewards / self._shrunk_count
-        n_states, n_pairs = len(data.index), len(probability)
-        averaging = csr_array(
-            (probability, (data.pair_state, np.arange(n_pairs))), shape=(n_states, n_pairs)
-        )
-        values = solve_values(averaging @ self._next_means, averaging @ mean_rewards, gamma)
-        return table_of_pairs(data, mean_rewards + gamma * (self._next_means @ values))
-
-    def regress(self, targets: NDArray) -> NDArray:
-        return table_of_pairs(self.data, targets / self._shrunk_count)
-
-    def at_states(self, weights: NDArray) -> NDArray:
-        return weights
-
-    def coefficients(self, weights: NDArray) -> NDArray:
-        return weights
-
-
-def solve_values(transitions: csr_array, rewards: NDArray, gamma: float) -> NDArray:
-    """v = (I - gamma P)^-1 r for the state-to-state matrix P of a policy, Eq. (7)."""
-    n_states = len(rewards)
-    if n_states <= _DENSE_STATES:
-        return np.linalg.solve(np.eye(n_states) - gamma * transitions.toarray(), rewards)
-    identity = csc_array((np.ones(n_states), (np.arange(n_states),) * 2))
-    return splu(csc_array(identity - gamma * transitions)).solve(rewards)
 
 
 def next_counts(data: Transitions, counts: NDArray) -> csr_array:

@@ -1,8 +1,8 @@
 """The operator world model: transition operator, reward and action values in closed form.
 
 `WorldModel` estimates T_n and r_n by conditional mean embeddings, Eq. (10), and from them the
-action values of any policy, Prop. 3. It holds the data and chooses the solver: `exact.py` or
-`low_rank.py`, which give the same function.
+action values of any policy, Prop. 3. It holds the data and chooses the solver: `empirical_mdp.py`,
+`exact.py` or `low_rank.py`, which give the same function.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from powr.exact import EmpiricalMDP, ExactModel, next_counts
+from powr.empirical_mdp import EmpiricalMDP
+from powr.exact import ExactModel, next_counts
 from powr.kernels import Dirac, Kernel
 from powr.low_rank import LowRankModel
 from powr.transitions import Transitions
