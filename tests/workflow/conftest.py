@@ -1,103 +1,16 @@
 """A repository with a tiny study, run once; each test works on a real clone of it."""
 
-from __future__ import annotations
-
-import os
-import re
-import shutil
 import subprocess
-import sys
-from pathlib import Path
-from typing import NamedTuple
 
 import pytest
-import yaml
 
-ROOT = Path(__file__).parent.parent.parent
+from tests.workflow.repository import Repository, copy_working_tree
+
 TINY = {
     "seeds": 2,
     "algorithms": ["powr", "powr-bold"],
     "timesteps": {"FrozenLake-v1": 150, "Taxi-v3": 150},
 }
-
-
-class Job(NamedTuple):
-    rule: str
-    environment: str | None
-    algorithm: str | None
-    seed: int | None
-
-
-class Repository:
-    """A folder with the workflow in it."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    def git(self, *arguments: str) -> str:
-        identity = ["-c", "user.name=Nobody", "-c", "user.email=nobody@example.org"]
-        command = ["git", "-C", self.folder, *identity, *arguments]
-        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
-
-    def commit(self) -> None:
-        self.git("add", "--all", "--force", ".", ":!.snakemake", ":!logs", ":!**/__pycache__")
-        self.git("commit", "--quiet", "--message", "state")
-
-    def snakemake(self, *arguments: str, scale: str | None = "tiny", cores: int = 1):
-        settings = [f"scale={scale}"] if scale else []
-        command = [sys.executable, "-m", "snakemake", "--cores", str(cores)]
-        return subprocess.run(
-            [*command, "--config", *settings, *arguments],
-            cwd=self.folder,
-            # The shell of a virtual environment that is not activated.
-            env={**os.environ, "PATH": os.defpath},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-
-    def planned(self, *arguments: str) -> list[Job]:
-        """The jobs that a call would run now."""
-        done = self.snakemake(*arguments, "--dry-run")
-        assert done.returncode == 0, done.stderr
-        return jobs(done.stdout + done.stderr)
-
-    def edit_study(self, change) -> None:
-        path = self.folder / "envs.yaml"
-        study = yaml.safe_load(path.read_text())
-        change(study)
-        path.write_text(yaml.safe_dump(study, sort_keys=False))
-
-
-def jobs(output: str) -> list[Job]:
-    found = []
-    for name, body in re.findall(r"^(?:local)?rule (\w+):\n((?:    .*\n)*)", output, re.MULTILINE):
-        text = re.search(r"^    wildcards: (.*)$", body, re.MULTILINE)
-        wildcards = dict(pair.split("=") for pair in text[1].split(", ")) if text else {}
-        seed = wildcards.get("seed")
-        found.append(
-            Job(name, wildcards.get("env"), wildcards.get("algorithm"), seed and int(seed))
-        )
-    return found
-
-
-def trained(planned: list[Job]) -> set[Job]:
-    return {job for job in planned if job.rule == "train"}
-
-
-def copy_working_tree(folder: Path) -> None:
-    """The files that a commit of everything would hold, but for results."""
-    listed = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
-        cwd=ROOT,
-        check=True,
-        capture_output=True,
-        text=True,
-    ).stdout
-    for name in filter(None, listed.split("\0")):
-        if not name.startswith("results/") and (ROOT / name).exists():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(ROOT / name, folder / name)
 
 
 @pytest.fixture(scope="session")
@@ -107,7 +20,7 @@ def first_run(tmp_path_factory):
     copy_working_tree(repository.folder)
 
     def make_tiny(study):
-        study["scales"] = {"tiny": TINY}
+        study["scales"]["tiny"] = TINY
         study["evaluation"] = {"episodes": 2, "first": 100, "per_decade": 4}
         study["algorithms"]["powr-bold"] = {
             "class": "powr",

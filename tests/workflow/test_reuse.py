@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from tests.workflow.conftest import Repository, trained
+from tests.workflow.repository import Job, Repository, trained
 
 pytestmark = pytest.mark.workflow
 
@@ -95,7 +95,7 @@ def test_a_change_trains_exactly_the_runs_it_touches(repository, change, touched
         for algorithm in ("powr", "powr-bold")
         for seed in range(3)
     }
-    expected = {run for run in everything if touched(type(planned[0])("train", *run))}
+    expected = {run for run in everything if touched(Job("train", *run))}
     assert {job[1:] for job in trained(planned)} == expected
     assert "aggregate" in {job.rule for job in planned}
 

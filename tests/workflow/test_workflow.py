@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from tests.workflow.conftest import ROOT, Repository, copy_working_tree, jobs, trained
+from tests.workflow.repository import ROOT, Repository, copy_working_tree, jobs, trained
 
 pytestmark = pytest.mark.workflow
 
@@ -85,7 +85,7 @@ def test_a_failing_job_is_tried_twice_and_stops_no_other(clone):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["scale=huge"], "scale: huge is not one of tiny"),
+        (["scale=huge"], "scale: huge is not one of smoke"),
         (["scael=tiny"], "scael"),
         (["partial=perhaps"], "perhaps"),
     ],
