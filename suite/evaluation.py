@@ -13,7 +13,7 @@ import gymnasium
 import numpy as np
 
 from powr.tabular import TabularMDP
-from suite import environments
+from suite import SuiteError, environments
 
 Policy = Callable[[np.ndarray], np.ndarray]  # a batch of observations -> their actions
 
@@ -56,6 +56,8 @@ def play(envs: Sequence[gymnasium.Env], policy: Policy, seeds: Sequence[int]) ->
             if not (terminated or truncated):
                 unfinished.append(i)
         running = unfinished
+    if not np.isfinite(returns).all():
+        raise SuiteError(f"{envs[0]} gave returns that are not finite in evaluation: {returns}")
     return returns
 
 

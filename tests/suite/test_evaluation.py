@@ -6,7 +6,7 @@ import pytest
 from gymnasium.spaces import Discrete
 
 from powr.tabular import TabularMDP
-from suite import environments
+from suite import SuiteError, environments
 from suite.evaluation import Evaluator, draw, grid, play
 
 FROZEN = {"id": "FrozenLake-v1", "kwargs": {"map_name": "4x4", "is_slippery": False}}
@@ -120,6 +120,16 @@ def test_equals_episodes_played_one_by_one():
     envs = [environments.make(TAXI) for _ in range(5)]
     returns = play(envs, lambda states: agent.predict(states, deterministic=True)[0], range(5))
     assert returns.tolist() == expected
+
+
+def test_refuses_returns_that_are_not_finite():
+    class Broken(Countdown):
+        def step(self, action):
+            state, _, *rest = super().step(action)
+            return state, float("nan"), *rest
+
+    with pytest.raises(SuiteError, match="not finite"):
+        play([Broken()], lambda observations: np.zeros(len(observations), int), [2])
 
 
 def test_statistics_are_those_of_the_episodes():
