@@ -93,7 +93,7 @@ class POWR:
         gamma: float = 0.99,
         mirror_steps: int = 10,
         episodes_per_epoch: int = 1,
-        epoch_growth: float = 0.0,
+        epoch_growth: float = 0.05,
         tolerance: float = 1e-2,
         max_rank: int = 1000,
         prior: float = 0.0,
@@ -146,13 +146,13 @@ class POWR:
         with Progress(self, total_timesteps, enabled=progress_bar) as progress:
             going_on = True
             while going_on and self.num_timesteps < goal:
+                self._plan_if_due()
                 try:
                     going_on = self._collect(goal, callback, progress)
                 except BaseException:
                     self._take_back_episode()
                     raise
-                if self._episode is None and self._epoch_is_complete():
-                    self._plan()
+            self._plan_if_due()
         return self
 
     def predict(
@@ -219,9 +219,9 @@ class POWR:
     def _begin_episode(self) -> Episode:
         state = self._generator.bit_generator.state
         seed = int(self._generator.integers(2**31))
+        self._episode = Episode(seed, self.num_timesteps, state, [])
         observation, _ = self.env.reset(seed=seed)
-        observation = self._checked(observation, 0.0)
-        self._episode = Episode(seed, self.num_timesteps, state, [observation])
+        self._episode.observations.append(self._checked(observation, 0.0))
         return self._episode
 
     def _end_episode(self, episode: Episode) -> None:
@@ -263,12 +263,12 @@ class POWR:
 
     # -- planning -----------------------------------------------------------------------------
 
-    def _epoch_is_complete(self) -> bool:
+    def _plan_if_due(self) -> None:
         fitted = 0 if self.model_ is None else self.model_.n_transitions_
         gained = sum(len(columns[1]) for columns in self._collected)
-        return (
-            len(self._collected) >= self.episodes_per_epoch and gained >= self.epoch_growth * fitted
-        )
+        enough = gained >= self.epoch_growth * fitted
+        if self._episode is None and len(self._collected) >= self.episodes_per_epoch and enough:
+            self._plan()
 
     def _plan(self) -> None:
         columns = tuple(np.concatenate(parts) for parts in zip(*self._collected, strict=True))
