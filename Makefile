@@ -7,7 +7,7 @@ READY := .venv/.ready
 SCALE ?= quick
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test lint report report-test sample-efficiency clean
+.PHONY: help setup quick paper test lint report report-test sample-efficiency clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -20,12 +20,22 @@ $(READY): requirements.txt
 	$(BIN)/python -m pip install --quiet --requirement requirements.txt
 	@touch $@
 
+quick: $(READY) ## both figures, the verdicts and the report from nothing, at a small scale
+	$(BIN)/snakemake --cores $(CORES) --config scale=quick
+	@cat results/quick/summary.md
+	@printf '\nFigures: %s\n         %s\nReport:  %s\n' results/quick/figures/training_curves.pdf \
+		results/quick/figures/threshold_boxplots.pdf results/quick/report.html
+
+paper: $(READY) ## the replication: what is missing of 105 runs, then figures, verdicts, report
+	$(BIN)/snakemake --cores $(CORES)
+
 test: $(READY) lint ## every test that needs nothing but Python
 	$(BIN)/python -m pytest --numprocesses $(CORES) --dist worksteal
 
 lint: $(READY) ## ruff, snakefmt
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/snakefmt --check Snakefile
 
 report: $(READY) ## train what is missing at SCALE (quick), then write results/SCALE/report.html
 	$(BIN)/snakemake --cores $(CORES) --config scale=$(SCALE) -- results/$(SCALE)/report.html
