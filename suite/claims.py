@@ -20,9 +20,10 @@ from suite import SuiteError, aggregate, config, deviations
 from suite.claims_page import render
 from suite.config import Run
 from suite.names import algorithm_name
-from suite.rules import NOT_TESTED, RULES, Data, Finding, Outcome, needed
+from suite.rules import RULES, needed
 from suite.statistics import Interval
 from suite.summary import shared_timestep
+from suite.verdicts import NOT_TESTED, Data, Finding, Outcome
 from suite.write import write_together
 
 SCHEMA = config.SCHEMA.with_name("claims.schema.json")

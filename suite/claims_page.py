@@ -8,7 +8,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from suite.markdown import table
-from suite.rules import VERDICTS, Finding
+from suite.verdicts import VERDICTS, Finding
 
 if TYPE_CHECKING:
     from suite.claims import Judged

@@ -7,66 +7,34 @@ but the evaluations of the runs, and keeps what it found beside its verdict.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import NamedTuple
 
-import gymnasium
 import numpy as np
 import pandas as pd
 from scipy import stats
 
-from powr.tabular import TabularMDP
 from suite import statistics
 from suite.names import algorithm_name
 from suite.statistics import Interval
-from suite.theory import inexact_pmd
-from suite.theory.closed_form import closed_form_error, model_of_table
+from suite.theory_rules import THEORY_RULES
+from suite.verdicts import (
+    NO_INTERVAL,
+    NOT_REPRODUCED,
+    NOT_TESTED,
+    PARTLY,
+    REPRODUCED,
+    Data,
+    Finding,
+    Outcome,
+    Parameters,
+    Rule,
+)
 
-REPRODUCED = "reproduced"
-PARTLY = "partly"
-NOT_REPRODUCED = "not reproduced"
-NOT_TESTED = "not tested"
-VERDICTS = (REPRODUCED, PARTLY, NOT_REPRODUCED, NOT_TESTED)
-
-NO_INTERVAL = Interval(math.nan, math.nan)
 EVALUATIONS_AT_THE_END = 5
 # With fewer seeds a side, no data could bring the exact p-value down to 0.05.
 FEWEST_SEEDS = 3
 FEWEST_SEEDS_FOR_SPREAD = 4
-
-Parameters = Mapping[str, Any]
-
-
-class Finding(NamedTuple):
-    """One number that a verdict rests on."""
-
-    subject: str
-    statistic: str
-    estimate: float
-    interval: Interval = NO_INTERVAL
-    p_value: float = math.nan
-    supports: bool | None = None  # None where it speaks neither for nor against the claim
-    runs: tuple[tuple[str, str], ...] = ()  # (environment, algorithm) pairs whose runs it used
-
-
-class Outcome(NamedTuple):
-    verdict: str
-    findings: Sequence[Finding] = ()
-    reason: str = ""
-
-
-class Data(NamedTuple):
-    """What the rules see of a study."""
-
-    evaluations: pd.DataFrame
-    budgets: Mapping[tuple[str, str], int]  # timesteps by environment and algorithm
-    shared: Mapping[str, int]  # the last timestep that all algorithms of an environment share
-    optima: Mapping[str, float]  # exact, NaN where there is no transition table
-
-    def runs(self, environment: str, algorithm: str) -> list[pd.DataFrame]:
-        rows = self.evaluations
-        rows = rows[(rows["environment"] == environment) & (rows["algorithm"] == algorithm)]
-        return [run for _, run in rows.groupby("seed")]
 
 
 class Pair(NamedTuple):
@@ -94,7 +62,7 @@ class Pair(NamedTuple):
 
 def needed(parameters: Parameters) -> list[tuple[str, str]]:
     """The (environment, algorithm) pairs whose runs a claim needs; none for a theorem."""
-    if "models" in parameters:
+    if "algorithm" not in parameters and "arrive" not in parameters:
         return []
     if "arrive" in parameters:
         algorithms = [*parameters["arrive"], *parameters["fail"]]
@@ -200,52 +168,9 @@ def who_arrives(data: Data, parameters: Parameters, level: float) -> Outcome:
     return Outcome(PARTLY if capable else NOT_REPRODUCED, findings)
 
 
-def closed_form(data: Data, parameters: Parameters, level: float) -> Outcome:
-    """Prop. 3 equals exact policy evaluation on finite models."""
-    findings = []
-    for name, mdp in _models(parameters):
-        error = closed_form_error(
-            mdp, gamma=parameters["gamma"], regularization=parameters["regularization"]
-        )
-        supports = error <= parameters["tolerance"]
-        findings.append(Finding(name, "largest relative error", error, supports=supports))
-    verdict = REPRODUCED if all(finding.supports for finding in findings) else NOT_REPRODUCED
-    return Outcome(verdict, findings)
-
-
-def convergence(data: Data, parameters: Parameters, level: float) -> Outcome:
-    """Mirror descent in the world model keeps the bound of Thm. 7 and its rate 1/T."""
-    findings, bounded = [], []
-    for name, mdp in _models(parameters):
-        gamma, model = parameters["gamma"], model_of_table(mdp, parameters["regularization"])
-        descent = inexact_pmd.descend(
-            mdp,
-            inexact_pmd.modelled(model, gamma),
-            gamma=gamma,
-            step_size=parameters["step_size"],
-            steps=parameters["steps"],
-        )
-        bounded.append(bool((descent.gaps <= descent.printed_bounds).all()))
-        statistic = "slope of log gap over log steps, the gap "
-        statistic += "below its bound" if bounded[-1] else "ABOVE ITS BOUND"
-        supports = bounded[-1] and descent.rate <= -1
-        findings.append(Finding(name, statistic, descent.rate, supports=supports))
-    if all(finding.supports for finding in findings):
-        return Outcome(REPRODUCED, findings)
-    return Outcome(PARTLY if all(bounded) else NOT_REPRODUCED, findings)
-
-
-RULES: Mapping[str, Callable[[Data, Parameters, float], Outcome]] = {
+RULES: Mapping[str, Rule] = {
     rule.__name__: rule
-    for rule in (
-        earlier,
-        higher_area,
-        less_stable,
-        less_spread,
-        who_arrives,
-        closed_form,
-        convergence,
-    )
+    for rule in (earlier, higher_area, less_stable, less_spread, who_arrives, *THEORY_RULES)
 }
 
 
@@ -327,10 +252,3 @@ def _arrives(run: pd.DataFrame, target: float, parameters: Parameters) -> bool:
     if parameters["when"] == "ever":
         return bool((returns >= target).any())
     return bool(returns.iloc[-EVALUATIONS_AT_THE_END:].median() >= target)
-
-
-def _models(parameters: Parameters) -> Iterator[tuple[str, TabularMDP]]:
-    for model in parameters["models"]:
-        settings = ", ".join(f"{key}={value}" for key, value in model["kwargs"].items())
-        env = gymnasium.make(model["id"], **model["kwargs"])
-        yield f"{model['id']}({settings})", TabularMDP.from_env(env)

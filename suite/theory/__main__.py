@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import threadpoolctl
 
 from powr.kernels import Exponential, Gaussian
 from powr.tabular import TabularMDP
@@ -114,17 +115,22 @@ def behaviours(seeds: int) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["kernel", "n", "seed", "error", "norm"])
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="suite.theory", description=__doc__.splitlines()[0])
-    parser.add_argument("--out-dir", type=Path, default=Path("results/theory"))
-    options = parser.parse_args(arguments)
+def compute() -> dict[str, pd.DataFrame]:
     errors = estimation_errors(SEEDS)
-    tables = {
+    return {
         "inexact_pmd": descents(STEPS, SEEDS),
         "estimation": errors,
         "exponents": exponents(errors),
         "compatibility": behaviours(SEEDS),
     }
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="suite.theory", description=__doc__.splitlines()[0])
+    parser.add_argument("--out-dir", type=Path, default=Path("results/theory"))
+    options = parser.parse_args(arguments)
+    with threadpoolctl.threadpool_limits(1):
+        tables = compute()
     try:
         write_together(
             {options.out_dir / f"{name}.csv": to_csv(table) for name, table in tables.items()}
