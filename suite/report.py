@@ -25,7 +25,7 @@ from suite.claims import Judged
 from suite.claims_page import findings_text
 from suite.config import Run
 from suite.names import algorithm_name
-from suite.rules import PARTLY, VERDICTS
+from suite.verdicts import PARTLY, VERDICTS
 from suite.write import write_together
 
 FOLDER = Path(__file__).parent

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from suite import claims, config, deviations, report
-from suite.rules import VERDICTS
+from suite.verdicts import VERDICTS
 
 from . import replication
 from .replication import ROOT
