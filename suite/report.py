@@ -33,17 +33,6 @@ TABLES = ("summary.md", "summary.csv", "thresholds.csv", "curves.csv", "claims.c
 SYMBOLS = dict(zip(VERDICTS, "✓◐✗–", strict=True))
 PHRASES = {PARTLY: "partly reproduced"}
 
-CURVES = (
-    "Mean return over timesteps, in log scale; the band is the range over seeds. See how far left "
-    "a line crosses the dashed threshold: ten times fewer timesteps are one decade. A line that "
-    "falls again has forgotten, a line that stays flat below the threshold is stuck."
-)
-BOXES = (
-    "Timesteps until the return first meets the threshold, in log scale, one point a seed. See "
-    "whether POWR's points lie left of all others (fewer timesteps), and whether they lie closer "
-    "together (seeds agree). An algorithm that does not arrive within its training has no box."
-)
-
 
 class RunGroup(NamedTuple):
     """The planned runs of an algorithm on an environment."""
@@ -72,15 +61,14 @@ def headline(judged: Sequence[Judged], preliminary: bool) -> str:
 
 
 def preliminary_reasons(
-    scale: str, study: Mapping[str, Any], final_scale: str, missing: int, due: int
+    scale: str, final_scale: str, seeds: int, missing: int, due: int
 ) -> list[str]:
     """Why the verdicts are not the last word; empty if they are."""
     reasons = []
     if scale != final_scale:
-        seeds, final = (study["scales"][name]["seeds"] for name in (scale, final_scale))
         reasons.append(
-            f"These are results at the scale {scale}, with {seeds} seeds and shorter training. "
-            f"The paper's claims are about the scale {final_scale}, which has {final} seeds."
+            f"These are results at the scale {scale}, with {seeds} seeds. The paper's claims are "
+            f"about the scale {final_scale}."
         )
     if missing:
         reasons.append(
@@ -112,9 +100,8 @@ def rankings(summary: pd.DataFrame) -> dict[str, str]:
     return ranked
 
 
-def inline_figure(path: Path, caption: str, alt: str) -> dict[str, str]:
-    content = base64.b64encode(path.read_bytes()).decode()
-    return {"uri": f"data:image/svg+xml;base64,{content}", "caption": caption, "alt": alt}
+def inline_svg(path: Path) -> str:
+    return f"data:image/svg+xml;base64,{base64.b64encode(path.read_bytes()).decode()}"
 
 
 def group_runs(planned: Iterable[Run], there: Iterable[Run]) -> list[RunGroup]:
@@ -177,12 +164,12 @@ def describe(options: argparse.Namespace) -> dict[str, Any]:
     costs = pd.read_csv(folder / "cost.csv")
     planned = config.runs(study, options.scale)
     groups = group_runs(planned, loaded.metadata)
-    ranked = rankings(summary)
-    names = list(dict.fromkeys(summary["environment"]))
-    medians = ". ".join(f"{title}: {text}" for title, text in ranked.items())
-    alt = f"on {', '.join(names)}. Median timesteps to the threshold on {medians}."
     reasons = preliminary_reasons(
-        options.scale, study, document["scale"], len(loaded.missing), len(planned)
+        options.scale,
+        document["scale"],
+        study["scales"][options.scale]["seeds"],
+        len(loaded.missing),
+        len(planned),
     )
     return {
         "scale": options.scale,
@@ -190,19 +177,22 @@ def describe(options: argparse.Namespace) -> dict[str, Any]:
         "runs_due": len(planned),
         "reasons": reasons,
         "headline": headline(judged, preliminary=bool(reasons)),
-        "rankings": ranked,
+        "rankings": rankings(summary),
         "counts": counts(judged),
         "symbols": SYMBOLS,
-        "claims": [show_claim(entry, document["rules"], departures, groups) for entry in judged],
-        "figures": [
-            inline_figure(figures / "training_curves.svg", CURVES, f"Training curves {alt}"),
-            inline_figure(
-                figures / "threshold_boxplots.svg",
-                BOXES,
-                f"Box plots of timesteps to threshold {alt}",
-            ),
+        "claims": {
+            title: [
+                show_claim(entry, document["rules"], departures, groups)
+                for entry in judged
+                if bool(claims.needed(entry.claim["parameters"])) == needs_runs
+            ]
+            for title, needs_runs in (("Experiments", True), ("Theory", False))
+        },
+        "training_curves": inline_svg(figures / "training_curves.svg"),
+        "threshold_boxplots": inline_svg(figures / "threshold_boxplots.svg"),
+        "environments": [
+            show_environment(name, summary, costs) for name in dict.fromkeys(summary["environment"])
         ],
-        "environments": [show_environment(name, summary, costs) for name in names],
         "legend": summary_page.LEGEND,
         "deviations": departures,
         "claim_text": {claim["id"]: claim["claim"] for claim in document["claims"]},

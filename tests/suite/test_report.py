@@ -118,9 +118,9 @@ class TestVerdicts:
     def test_every_claim_stands_with_its_verdict(self, page, document, complete):
         table = pd.read_csv(complete / "quick" / "claims.csv").drop_duplicates("id")
         verdicts = table.set_index("id")["verdict"]
-        lines = [element for element in page.find("details") if "claim" in element.classes]
-        assert [line.attributes["id"] for line in lines] == [c["id"] for c in document["claims"]]
-        for line, claim in zip(lines, document["claims"], strict=True):
+        assert len(page.find("details")) == len(document["claims"])
+        for claim in document["claims"]:
+            line = page.section(claim["id"])
             summary = next(element for element in line.walk() if element.tag == "summary")
             badge = next(element for element in summary.walk() if "badge" in element.classes)
             assert badge.text.endswith(verdicts[claim["id"]])
@@ -293,8 +293,7 @@ class TestFaults:
 
 class TestPreliminary:
     def reasons(self, scale, missing):
-        study = {"scales": {"quick": {"seeds": 3}, "paper": {"seeds": 7}}}
-        return report.preliminary_reasons(scale, study, "paper", missing, 105)
+        return report.preliminary_reasons(scale, "paper", 3, missing, 105)
 
     def test_complete_paper_scale_is_final(self):
         assert self.reasons("paper", 0) == []
