@@ -129,8 +129,9 @@ def tabulate(judged: Sequence[Judged]) -> pd.DataFrame:
 
 def read_judged(path: Path, claims: Mapping[str, Any], loaded: aggregate.Loaded) -> list[Judged]:
     """The verdicts of a claims.csv, in the order of claims.yaml."""
-    text = dict.fromkeys(("reason", "subject", "statistic"), "")
-    table = pd.read_csv(path).fillna(text)
+    words = ["reason", "subject", "statistic"]
+    table = pd.read_csv(path, dtype=dict.fromkeys(words, str))
+    table[words] = table[words].fillna("")
     groups = dict(list(table.groupby("id")))
     if set(groups) != {claim["id"] for claim in claims["claims"]}:
         raise SuiteError(

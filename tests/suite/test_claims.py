@@ -223,3 +223,15 @@ class TestClaimsFile:
 def test_table_can_be_read_back(results):
     text = aggregate.to_csv(claims.tabulate([judge(results)]))
     assert pd.read_csv(io.StringIO(text))["statistic"].str.startswith("how many times").all()
+
+
+@pytest.mark.parametrize("partial", [True, False])
+def test_verdicts_are_read_back_as_they_were_given(results, tmp_path, partial):
+    remove(results, "dqn", *([1] if not partial else []))
+    judged = judge(results, scale_of_paper="paper", partial=partial)
+    path = tmp_path / "claims.csv"
+    path.write_text(aggregate.to_csv(claims.tabulate([judged])))
+    loaded = aggregate.load_runs(STUDY, "tiny", results, partial=True)
+    (read,) = claims.read_judged(path, {"claims": [judged.claim]}, loaded)
+    findings = [finding._replace(runs=()) for finding in judged.outcome.findings]
+    assert read == judged._replace(outcome=judged.outcome._replace(findings=findings))
