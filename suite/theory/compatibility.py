@@ -42,7 +42,7 @@ def behaviour(
     errors = []
     for _ in range(steps):
         weights = model.solve(softmax(at_states), gamma)
-        estimated = model.function(weights)(points)
+        estimated = model.function(model.coefficients(weights))(points)
         exact = continuous.action_values(softmax(on_grid), gamma)
         errors.append(np.abs(estimated - exact).max())
         at_states += step_size * model.at_states(weights)

@@ -6,6 +6,7 @@ import pytest
 from powr.kernels import Exponential, Gaussian
 from suite.theory import compatibility, continuous, estimation
 from suite.theory.models import random_mdp
+from suite.theory.simulation import transfer_estimate
 
 
 def some_policy(x):
@@ -118,3 +119,21 @@ def test_error_is_measured_along_the_descent():
         Gaussian(0.5), 200, 0, gamma=0.9, regularization=1e-6, step_size=1.0, steps=1
     )
     assert 0 < one.error <= behave(Gaussian(0.5), 200).error
+
+
+def test_model_errors_fall_on_tables():
+    """Eqs. (C.3), (C.4): the Hilbert-Schmidt error of T_n falls like n^-1/2, that of r_n faster.
+
+    Rewards are the same whenever a pair is visited, so only the ridge keeps r_n from r.
+    """
+    mdp = random_mdp(0)
+    sizes, states = np.array([1600, 6400, 25_600]), np.arange(mdp.n_states)
+    transfer, reward = [], []
+    for seed in range(8):
+        fitted = [estimation.tabular_model(mdp, n, seed) for n in sizes]
+        estimates = [transfer_estimate(model, mdp.n_states) for model in fitted]
+        transfer.append([np.linalg.norm(T_n - mdp.transitions.toarray()) for T_n in estimates])
+        reward.append([np.linalg.norm(model.reward(states) - mdp.rewards) for model in fitted])
+    exponent = estimation.fitted_exponent(sizes, np.array(transfer))
+    assert exponent.value == pytest.approx(0.5, abs=0.05)
+    assert estimation.fitted_exponent(sizes, np.array(reward)).value == pytest.approx(1, abs=0.05)

@@ -80,6 +80,19 @@ def test_errors_that_fall_like_one_over_t_are_overcome():
     assert descent.rate < -1
 
 
+def test_errors_of_random_sign_average_out():
+    """The same size that ends on a plateau if it always favours the worse action."""
+    rng = np.random.default_rng(0)
+    descent = descend(
+        bandit(),
+        lambda step, policy, exact: exact + 0.6 * rng.choice([-1.0, 1.0], size=(1, 2)),
+        gamma=0.5,
+        step_size=1.0,
+        steps=200,
+    )
+    assert descent.gaps[-1] < 1e-10
+
+
 def test_rate_is_the_slope_in_logarithms():
     steps = np.arange(1, 101)
     descent = inexact_pmd.Descent(3.0 / steps, steps, steps)

@@ -1,0 +1,81 @@
+"""docs/theory.md is complete, and what it points at exists."""
+
+import re
+
+import pytest
+
+from tests.pointers import ROOT, is_code, is_test
+
+PAGE = (ROOT / "docs" / "theory.md").read_text()
+OUTCOMES = {"holds", "holds, corrected", "fails as printed", "by definition", "not by numbers"}
+EQUATIONS = [
+    *(f"({n})" for n in range(1, 17)),
+    *(f"(A.{n})" for n in range(1, 25)),
+    *(f"(B.{n})" for n in range(1, 11)),
+    *(f"(C.{n})" for n in range(1, 6)),
+]
+RESULTS = [
+    *("Thm. 1", "Prop. 2", "Prop. 3", "Prop. 4", "Thm. 5", "Cor. 6", "Thm. 7", "Lemma 8", "Thm. 9"),
+    *("Asm. 1", "Asm. 2", "Def. 1", "Alg. 1"),
+    *("Lemma A.1", "Prop. A.2", "Lemma A.3", "Cor. A.4", "Lemma A.5", "Lemma A.6", "Cor. A.7"),
+    *("Def. A.1", "Remark A.1", "Lemma B.1", "Lemma B.2", "Cor. B.3", "Lemma C.1", "Prop. C.2"),
+]
+
+
+def rows(page: str) -> list[list[str]]:
+    """The cells of the map, without its head."""
+    section = page[page.index("\n## The map") :]
+    lines = [line for line in section.splitlines() if line.startswith("| ")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[1:]]
+
+
+def results(label: str) -> list[str]:
+    """What a row is about; a range of equations is spelt out."""
+    if label.startswith("Eqs. "):
+        first, last = re.findall(r"\(([A-C])\.(\d+)\)", label)
+        return [f"({first[0]}.{n})" for n in range(int(first[1]), int(last[1]) + 1)]
+    return [label.removeprefix("Eq. ")]
+
+
+def pointers(text: str) -> list[str]:
+    return re.findall(r"`([^`]+\.py:[^`]+)`", text)
+
+
+def exists(pointer: str) -> bool:
+    return is_test(pointer) if "::" in pointer else is_code(pointer)
+
+
+ROWS = rows(PAGE)
+
+
+def test_every_numbered_result_has_one_row():
+    found = [result for label, *_ in ROWS for result in results(label)]
+    assert sorted(found) == sorted([*EQUATIONS, *RESULTS])
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[label for label, *_ in ROWS])
+def test_row_points_at_code_at_a_check_and_at_an_outcome(row):
+    _, says, code, checks, outcome = row
+    assert says
+    assert pointers(code)
+    assert any(pointer.startswith("tests/") and "::" in pointer for pointer in pointers(checks))
+    assert outcome in OUTCOMES
+
+
+def test_every_pointer_of_the_page_exists():
+    assert [pointer for pointer in pointers(PAGE) if not exists(pointer)] == []
+
+
+@pytest.mark.parametrize(
+    "pointer",
+    [
+        "powr/nowhere.py:kl_step",
+        "powr/mirror_descent.py:no_such_step",
+        "powr/tabular.py:TabularMDP.no_such_method",
+        "tests/theory/test_sobolev.py::test_no_such_thing",
+        "tests/theory/test_counterexamples.py::TestLemma8::test_sign_of_the_simulation_lemma",
+    ],
+)
+def test_a_pointer_to_nothing_is_found(pointer):
+    assert pointers(f"see `{pointer}`") == [pointer]
+    assert not exists(pointer)

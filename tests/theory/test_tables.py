@@ -1,0 +1,56 @@
+"""The tables of the figure, in small."""
+
+import pytest
+
+from suite.theory import __main__ as tables
+
+STEPS = {"FrozenLake-v1": 20, "Taxi-v3": 2, "random MDPs": 20}
+
+
+def test_gaps_stay_below_both_bounds():
+    table = tables.descents(STEPS, instances=2)
+    assert (table["gaps"] <= table["printed_bounds"]).all()
+    assert (table["gaps"] <= table["proven_bounds"]).all()
+    counts = table.groupby(["model", "errors"])["instance"].nunique()
+    assert counts["random MDPs", "decaying"] == 2
+    assert counts["Taxi-v3", "fixed"] == 1
+    assert table.groupby("model")["step"].max().to_dict() == STEPS
+
+
+@pytest.fixture
+def small(monkeypatch):
+    monkeypatch.setattr(tables, "SIZES", [100, 1600, 3200])
+    monkeypatch.setattr(tables, "CONTINUOUS_SIZES", [100, 1600, 3200])
+    monkeypatch.setattr(tables, "COMPATIBILITY_SIZES", [25])
+    monkeypatch.setattr(tables, "SEEDS", 2)
+    monkeypatch.setattr(tables, "STEPS", STEPS)
+
+
+def test_exponents_are_fitted_where_every_pair_was_seen(small):
+    errors = tables.estimation_errors(seeds=3)
+    spoilt = errors.copy()
+    spoilt.loc[spoilt["n"] == 100, "error"] = 1e6
+    assert tables.exponents(spoilt).equals(tables.exponents(errors))
+    assert tables.exponents(errors)["model"].tolist() == ["FrozenLake-v1", "random", "continuous"]
+    assert errors.loc[errors["model"] == "continuous", "bound"].isna().all()
+
+
+def test_files_are_written_and_the_same_twice(small, tmp_path):
+    for folder in ("first", "second"):
+        assert tables.main(["--out-dir", str(tmp_path / folder)]) == 0
+    names = ["compatibility.csv", "estimation.csv", "exponents.csv", "inexact_pmd.csv"]
+    assert sorted(path.name for path in (tmp_path / "first").iterdir()) == names
+    for name in names:
+        first, second = (tmp_path / folder / name for folder in ("first", "second"))
+        assert first.read_bytes() == second.read_bytes()
+
+
+def test_a_folder_that_cannot_be_written_is_one_message(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(tables, "compute", dict)
+    monkeypatch.setattr(tables, "write_together", refuse)
+    assert tables.main(["--out-dir", str(tmp_path)]) == 1
+    assert "no room" in capsys.readouterr().err
+
+
+def refuse(files):
+    raise OSError("no room")
