@@ -32,12 +32,6 @@ def test_every_declared_setting_departs(study, document):
 
 CHANGES = {
     "powr.gamma": lambda study: study["algorithms"]["powr"]["settings"].update(gamma=0.9),
-    "powr.regularization": lambda study: (
-        study["algorithms"]["powr"]
-        .setdefault("environments", {})
-        .setdefault("Taxi-v3", {})
-        .update(regularization=0.1)
-    ),
     "a2c.learning_rate": lambda study: study["algorithms"]["a2c"]["settings"].update(
         learning_rate=0.1
     ),
