@@ -174,7 +174,14 @@ class WorldModel:
 
     def solve(self, policy: NDArray, gamma: float) -> NDArray:
         """Weights of the action values for a policy given by its probabilities at `states_`."""
-        return self._solver.solve(self._rewards_above_prior(gamma), policy, gamma)
+        try:
+            return self._solver.solve(self._rewards_above_prior(gamma), policy, gamma)
+        except np.linalg.LinAlgError as error:
+            raise np.linalg.LinAlgError(
+                f"the action values of this policy are not determined (the system of Prop. 3 is "
+                f"singular) at gamma {gamma} and regularization {self.regularization}: "
+                "raise the regularization or lower gamma"
+            ) from error
 
     def at_states(self, weights: NDArray) -> NDArray:
         """The function of these weights at `states_`: H C of Algorithm 1."""

@@ -1,0 +1,174 @@
+"""Awkward data and settings: finite values, no warning, and one function from either solver."""
+
+import itertools
+import warnings
+
+import numpy as np
+import pytest
+from scipy.linalg import LinAlgWarning
+
+from powr import POWR
+from powr.kernels import Dirac, Exponential, Gaussian
+from powr.world_model import WorldModel
+from tests.powr.environments import Corridor
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+KERNELS = [Gaussian(0.5), Exponential(0.5), Dirac()]
+METHODS = ["exact", "low_rank"]
+REGULARIZATIONS = [1e2, 1e-2, 1e-6, 1e-9, 1e-12]
+GAMMAS = [0.0, 0.99, 0.9999]
+
+
+def transitions(n=40, n_actions=3, rewards=None):
+    rng = np.random.default_rng(0)
+    states = rng.uniform(-1, 1, (n, 2))
+    return {
+        "states": states,
+        "actions": rng.integers(n_actions, size=n),
+        "rewards": rng.normal(size=n) if rewards is None else rewards(rng.normal(size=n)),
+        "next_states": np.clip(states + 0.1 * rng.normal(size=(n, 2)), -1, 1),
+        "terminated": rng.random(n) < 0.1,
+    }
+
+
+def with_twins(distance):
+    """Half of the states are the other half, moved by so much."""
+    data = transitions()
+    half = len(data["states"]) // 2
+    shift = distance * np.random.default_rng(1).normal(size=(half, 2))
+    data["states"][half:] = data["states"][:half] + shift
+    # A twin with a reward of its own would make any estimate a matter of the last digits.
+    data["actions"][half:], data["rewards"][half:] = data["actions"][:half], data["rewards"][:half]
+    return data
+
+
+DATA = {
+    "ordinary": transitions(),
+    "duplicate states": with_twins(0.0),
+    "states 1e-12 apart": with_twins(1e-12),
+    "states 1e-8 apart": with_twins(1e-8),
+    "constant rewards": transitions(rewards=np.ones_like),
+    "no rewards": transitions(rewards=np.zeros_like),
+    "rewards of 1e9": transitions(rewards=lambda r: 1e9 * r),
+    "rewards of 1e-9": transitions(rewards=lambda r: 1e-9 * r),
+    "one transition": transitions(n=1),
+    "one action": transitions(n_actions=1),
+    "one state": {**transitions(), "states": np.zeros((40, 2)), "next_states": np.zeros((40, 2))},
+    "all terminated": {**transitions(), "terminated": np.ones(40, bool)},
+}
+
+
+def uniform(n_actions):
+    return lambda states: np.full((len(states), n_actions), 1 / n_actions)
+
+
+def action_values(data, kernel, method, regularization, gamma, n_actions=3):
+    model = WorldModel(kernel, n_actions, regularization=regularization, method=method)
+    return model.fit(**data).action_values(uniform(n_actions), gamma)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+@pytest.mark.parametrize("data", DATA.values(), ids=DATA)
+def test_values_are_finite_and_both_solvers_agree(data, kernel):
+    scale = max(np.abs(data["rewards"]).max(), np.finfo(float).tiny)
+    for regularization, gamma in itertools.product(REGULARIZATIONS, GAMMAS):
+        if regularization < 1e-9:
+            # At the edge of double precision SciPy may say so.
+            warnings.simplefilter("ignore", LinAlgWarning)
+        found = []
+        for method in METHODS:
+            q = action_values(data, kernel, method, regularization, gamma)
+            assert np.isfinite(q(data["states"])).all()
+            assert (np.abs(q(np.full((1, 2), 1e6))) <= 1e-9 * scale).all()
+            found.append(q(data["states"]))
+        # The low-rank kernel is off by up to its tolerance, 1e-10, which a ridge n lambda divides.
+        if regularization >= 1e-6:
+            np.testing.assert_allclose(*found, rtol=1e-4, atol=1e-4 * np.abs(found[0]).max())
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("gamma", GAMMAS)
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+def test_one_transition_has_its_value_in_closed_form(kernel, gamma, method):
+    state = np.zeros((1, 2))
+    data = {
+        "states": state,
+        "actions": [1],
+        "rewards": [3.0],
+        "next_states": state,
+        "terminated": [False],
+    }
+    for regularization in REGULARIZATIONS:
+        q = action_values(data, kernel, method, regularization, gamma)(state)
+        expected = 3.0 / (1 + regularization - gamma / 3)
+        np.testing.assert_allclose(q, [[0, expected, 0]], rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+@pytest.mark.parametrize("factor", [1e9, 1e-9])
+def test_values_scale_with_rewards(kernel, method, factor):
+    data = transitions()
+    scaled = {**data, "rewards": factor * data["rewards"]}
+    plain, large = (
+        action_values(each, kernel, method, 1e-6, 0.99)(data["states"]) for each in (data, scaled)
+    )
+    np.testing.assert_allclose(large, factor * plain, rtol=1e-7)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+def test_a_strong_ridge_shrinks_every_value_to_zero(kernel, method):
+    data = transitions()
+    values = action_values(data, kernel, method, 1e12, 0.9999)(data["states"])
+    assert np.abs(values).max() < 1e-9
+
+
+def test_a_system_without_solution_is_an_error_with_a_remedy(monkeypatch):
+    def singular(*_):
+        raise np.linalg.LinAlgError("Singular matrix")
+
+    monkeypatch.setattr(np.linalg, "solve", singular)
+    with pytest.raises(np.linalg.LinAlgError, match="raise the regularization or lower gamma"):
+        action_values(transitions(), Gaussian(0.5), "exact", 1e-6, 0.99)
+
+
+def test_values_next_to_a_singular_system_fit_their_equation():
+    """The kernel extends f from 0 and 1/2 almost linearly, so the difference grows fivefold."""
+    states, next_states = np.array([[0.0], [0.5]]), np.array([[-1.0], [1.5]])
+    data = {
+        "states": states,
+        "actions": [0, 0],
+        "rewards": [1.0, -1.0],
+        "next_states": next_states,
+        "terminated": [False, False],
+    }
+    gamma = 0.2
+    for method in METHODS:
+        q = action_values(data, Gaussian(2.0), method, 1e-12, gamma, n_actions=1)
+        backup = np.array(data["rewards"])[:, None] + gamma * q(next_states)
+        np.testing.assert_allclose(q(states), backup, rtol=1e-6)
+
+
+class Paid(Corridor):
+    """A corridor with other rewards."""
+
+    def __init__(self, reward, **options):
+        super().__init__(**options)
+        self.reward = reward
+
+    def step(self, action):
+        observation, _, *rest = super().step(action)
+        return observation, self.reward, *rest
+
+
+@pytest.mark.parametrize("continuous", [False, True])
+@pytest.mark.parametrize("reward", [1.0, 1e9, 1e-9, -1e9])
+@pytest.mark.parametrize("gamma", [0.0, 0.9999])
+def test_an_agent_stays_finite(continuous, reward, gamma):
+    agent = POWR(Paid(reward, continuous=continuous), gamma=gamma, mirror_steps=3).learn(60)
+    seen = np.array([[0.0, 0.0], [9.0, 0.4], [1e6, -1e6]]) if continuous else np.arange(10)
+    probabilities = agent.action_probabilities(seen)
+    assert np.isfinite(probabilities).all()
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1)
