@@ -7,7 +7,7 @@ READY := .venv/.ready
 SCALE ?= quick
 
 .DEFAULT_GOAL := help
-.PHONY: help setup quick paper test lint report report-test sample-efficiency clean
+.PHONY: help setup quick paper test lint report report-test sample-efficiency bench clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -45,6 +45,9 @@ report-test: $(READY) ## open a report in headless Chromium (Debian's package ch
 
 sample-efficiency: $(READY) ## POWR's timesteps to threshold on the three environments, seven seeds
 	$(BIN)/python -m benchmarks.sample_efficiency
+
+bench: $(READY) ## speed and growth of the solver: tables and figure in benchmarks/results
+	$(BIN)/python -m benchmarks.speed
 
 clean: ## remove the virtual environment and caches (results stay)
 	rm -rf .venv .pytest_cache .ruff_cache .hypothesis

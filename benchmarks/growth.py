@@ -1,0 +1,84 @@
+"""Time and memory of a fit and 10 PMD steps as the data doubles, with 500 dictionary points."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.measure import Spread, in_own_process, ratios
+from benchmarks.mountain_car import explore
+from benchmarks.table import Table
+
+NAME = "growth"
+EXPONENTS = "growth-exponents"
+SIZES = (4000, 8000, 16000, 32000, 64000, 128000)
+QUICK_SIZES = (500, 1000, 2000)
+MIB = 2**20
+
+
+def tables(quick: bool, repeats: int) -> list[Table]:
+    sizes, rank, steps = (QUICK_SIZES, 100, 2) if quick else (SIZES, 500, 10)
+    points = measure(sizes, rank, steps, repeats)
+    rows = [as_row(n, points[n]) for n in sizes]
+    growth = Table(
+        NAME,
+        f"Fit and {steps} PMD steps on n MountainCar transitions, {rank} dictionary points",
+        rows,
+        (
+            "Each point is a process of its own. Product: one plain BLAS product of the blocks of "
+            "a step (n m^2 |A| multiply-adds). Peak MiB includes the base: interpreter,",
+            "libraries and data, before the fit.",
+        ),
+    )
+    exponents = [
+        {"figure": f"fit and {steps} steps", "exponent": exponent(sizes, rows, "seconds")},
+        {"figure": "fit", "exponent": exponent(sizes, rows, "fit")},
+        {"figure": "one step", "exponent": exponent(sizes, rows, "step")},
+        {"figure": "peak memory", "exponent": exponent(sizes, rows, "peak MiB")},
+        {"figure": "peak memory above base", "exponent": exponent(sizes, rows, "MiB above base")},
+    ]
+    return [
+        growth,
+        Table(EXPONENTS, f"Fitted exponents in n, {sizes[0]:,} to {sizes[-1]:,}", exponents),
+    ]
+
+
+def measure(
+    sizes: Sequence[int], rank: int, steps: int, repeats: int
+) -> dict[int, list[dict[str, Any]]]:
+    points: dict[int, list[dict[str, Any]]] = {n: [] for n in sizes}
+    with tempfile.TemporaryDirectory() as folder:
+        data = Path(folder) / "data.npz"
+        np.savez(data, **explore(sizes[-1])._asdict())
+        for _ in range(repeats):
+            for n in sizes:
+                point = in_own_process("benchmarks.growth_point", data, n, rank, steps)
+                points[n].append(point)
+    return points
+
+
+def as_row(n: int, points: list[dict[str, Any]]) -> dict[str, Any]:
+    columns = {key: [point[key] for point in points] for key in points[0]}
+    above = [p - b for p, b in zip(columns["peak_bytes"], columns["base_bytes"], strict=True)]
+    return {
+        "n": n,
+        "states": columns["states"][0],
+        "rank": columns["rank"][0],
+        "seconds": Spread.of(columns["total_seconds"]),
+        "fit": Spread.of(columns["fit_seconds"]),
+        "step": Spread.of(columns["step_seconds"]),
+        "product": Spread.of(columns["product_seconds"]),
+        "step / product": ratios(columns["step_seconds"], columns["product_seconds"]),
+        "peak MiB": Spread.of(value / MIB for value in columns["peak_bytes"]),
+        "MiB above base": Spread.of(value / MIB for value in above),
+    }
+
+
+def exponent(sizes: Sequence[int], rows: list[dict[str, Any]], column: str) -> float:
+    """Slope of the least-squares line through the medians in log-log scale."""
+    medians = [row[column].median for row in rows]
+    return float(np.polyfit(np.log(sizes), np.log(medians), 1)[0])

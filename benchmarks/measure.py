@@ -1,0 +1,79 @@
+"""Seconds of one core, taken in turns, and the peak memory of a process.
+
+Seconds are the CPU time of the process, which runs on one thread: on an idle machine the same as
+the clock's, on a busy one without the time spent waiting for a core.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from suite import provenance
+
+Task = Callable[[], Any]
+
+
+class Spread(NamedTuple):
+    """The median of some measurements and their range."""
+
+    median: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, values: Iterable[float]) -> Spread:
+        values = sorted(values)
+        return cls(statistics.median(values), values[0], values[-1])
+
+
+class Timing(NamedTuple):
+    """Seconds of a task in each round, and what it returned in the last."""
+
+    seconds: list[float]
+    result: Any
+
+
+def timed(task: Task) -> tuple[float, Any]:
+    start = time.process_time()
+    result = task()
+    return time.process_time() - start, result
+
+
+def in_turns(tasks: dict[str, Task], repeats: int) -> dict[str, Timing]:
+    """Each task once a round, so that what disturbs a round disturbs all alike."""
+    rounds = [{name: timed(task) for name, task in tasks.items()} for _ in range(repeats)]
+    return {
+        name: Timing([round_[name][0] for round_ in rounds], rounds[-1][name][1]) for name in tasks
+    }
+
+
+def ratios(slow: Iterable[float], fast: Iterable[float]) -> Spread:
+    """How many times slower, round by round."""
+    return Spread.of(s / f for s, f in zip(slow, fast, strict=True))
+
+
+def peak_memory() -> int:
+    """Bytes that this process held at most.
+
+    Linux hands `ru_maxrss` down from the process that starts another, `VmHWM` it does not.
+    """
+    try:
+        status = Path("/proc/self/status").read_text(encoding="utf-8")
+    except OSError:
+        return provenance.peak_memory_bytes()
+    return int(re.search(r"^VmHWM:\s*(\d+) kB$", status, re.MULTILINE)[1]) * 1024
+
+
+def in_own_process(module: str, *arguments: object) -> dict[str, Any]:
+    """What `python -m module arguments` prints as JSON."""
+    command = [sys.executable, "-m", module, *map(str, arguments)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, check=True, cwd=provenance.ROOT)  # noqa: S603
+    return json.loads(done.stdout)

@@ -1,0 +1,186 @@
+"""One fit and one step of mirror descent against Algorithm 1 as printed, and their agreement.
+
+Algorithm 1 is timed twice: `tests/reference/algorithm1.py`, whose Gram matrices are filled entry by
+entry in Python, and the same algebra with its Gram matrices computed at once, so that the second
+ratio owes nothing to slow loops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.measure import Spread, in_turns, ratios, timed
+from benchmarks.mountain_car import N_ACTIONS, Transitions, explore
+from benchmarks.table import Table
+from powr.kernels import Exponential, Gaussian, Kernel
+from powr.mirror_descent import mirror_descent
+from powr.world_model import WorldModel
+from tests.reference import kernels as literal
+from tests.reference.algorithm1 import algorithm1
+
+NAME = "printed-algorithm"
+AGREEMENT = "agreement"
+SIZES = (1000, 2000, 4000)
+QUICK_SIZES = (200, 400)
+GAMMA = 0.99
+REGULARIZATION = 1e-6
+
+SMOOTH = [0.3, 0.03]  # bandwidth of the kernel with which the literal algorithm is timed
+
+
+class Case(NamedTuple):
+    kernel: Kernel
+    method: str
+    tolerance: float = 1e-12
+    max_rank: int = 1500
+
+    def fit_and_step(self, data: Transitions) -> tuple[WorldModel, NDArray]:
+        """The model, and q of the uniform policy as coefficients over its states."""
+        model = WorldModel(
+            self.kernel,
+            N_ACTIONS,
+            regularization=REGULARIZATION,
+            method=self.method,
+            tolerance=self.tolerance,
+            max_rank=self.max_rank,
+        ).fit(*data)
+        uniform = np.zeros((len(model.states_), N_ACTIONS))
+        _, coefficients = mirror_descent(model, uniform, steps=1, step_size=1.0, gamma=GAMMA)
+        return model, coefficients
+
+
+class Comparison(NamedTuple):
+    """What was compared, and the cells of its rows in the two tables."""
+
+    case: dict[str, Any]
+    speed: dict[str, Any]
+    agreement: dict[str, Any]
+
+
+# By kernel: a smooth one, that of the paper's authors, and that of the study with its settings.
+CASES = (
+    (Case(Gaussian(SMOOTH), "low_rank"), Case(Gaussian(SMOOTH), "exact")),
+    (Case(Gaussian([0.1, 0.01]), "low_rank"),),
+    (
+        Case(Exponential([0.6, 0.06]), "low_rank", tolerance=1e-2, max_rank=600),
+        Case(Exponential([0.6, 0.06]), "exact"),
+    ),
+)
+
+
+def tables(quick: bool, repeats: int) -> list[Table]:
+    sizes = QUICK_SIZES if quick else SIZES
+    data = explore(sizes[-1])
+    comparisons = [
+        comparison
+        for n in sizes
+        for cases in CASES
+        for comparison in compare(cases, data.rows(slice(n)), repeats)
+    ]
+    return [
+        Table(
+            NAME,
+            "One fit and one PMD step on n MountainCar transitions, against Algorithm 1",
+            [comparison.case | comparison.speed for comparison in comparisons],
+            (
+                "Algorithm 1: tests/reference, its Gram matrices by Python loops (timed once).",
+                "Algebra: the same products and inverses, with Gram matrices computed at once.",
+            ),
+        ),
+        Table(
+            AGREEMENT,
+            f"Relative error of the action values, lambda = {REGULARIZATION:g}, gamma = {GAMMA:g}",
+            [comparison.case | comparison.agreement for comparison in comparisons],
+            (
+                "At each next state, as a share of its largest action value; the worst counts.",
+                "Solve: (K + n lambda - gamma M) c = y, one unknown a transition. The last column",
+                "is the error of Algorithm 1 itself, which its explicit inverses cause.",
+            ),
+        ),
+    ]
+
+
+def compare(cases: tuple[Case, ...], data: Transitions, repeats: int) -> Iterator[Comparison]:
+    """The cases, which share a kernel, against one run of Algorithm 1."""
+    kernel = cases[0].kernel
+    tasks = {case.method: partial(case.fit_and_step, data) for case in cases}
+    timings = in_turns(tasks | {"algebra": partial(algebra, kernel, data)}, repeats)
+    algebra_seconds, printed = timings.pop("algebra")
+    loop_seconds = None
+    if isinstance(kernel, Gaussian) and kernel.bandwidth.tolist() == SMOOTH:
+        loop_seconds, printed = timed(partial(loop_by_loop, data))
+    at_next_states = kernel(data.next_states, data.states)
+    q_printed, q_solved = at_next_states @ printed, at_next_states @ plain_solve(kernel, data)
+    for case in cases:
+        seconds, (model, coefficients) = timings[case.method]
+        q = model.function(coefficients)(data.next_states)
+        median = Spread.of(seconds).median
+        yield Comparison(
+            case={
+                "n": len(data.actions),
+                "kernel": repr(kernel),
+                "method": case.method,
+                "tolerance": case.tolerance if case.method == "low_rank" else None,
+                "rank": model.rank_,
+            },
+            speed={
+                "seconds": Spread.of(seconds),
+                "Algorithm 1": loop_seconds,
+                "times faster": loop_seconds and loop_seconds / median,
+                "algebra": Spread.of(algebra_seconds),
+                "times faster than algebra": ratios(algebra_seconds, seconds),
+            },
+            agreement={
+                "off Algorithm 1": largest_error(q, q_printed),
+                "off solve": largest_error(q, q_solved),
+                "Algorithm 1 off solve": largest_error(q_printed, q_solved),
+            },
+        )
+
+
+def largest_error(q: NDArray, truth: NDArray) -> float:
+    """Relative at each state, with the largest action value as measure."""
+    return float((np.abs(q - truth).max(axis=1) / np.abs(truth).max(axis=1)).max())
+
+
+def loop_by_loop(data: Transitions) -> NDArray:
+    """C after one iteration of Algorithm 1 as printed."""
+    solution = algorithm1(
+        *data[:4],
+        n_actions=N_ACTIONS,
+        kernel=literal.gaussian(SMOOTH),
+        gamma=GAMMA,
+        step_size=1.0,
+        regularization=REGULARIZATION,
+        iterations=1,
+        terminated=data.terminated,
+    )
+    return solution.weights[-1]
+
+
+def algebra(kernel: Kernel, data: Transitions) -> NDArray:
+    """C after one iteration: the matrices, products and inverses of Algorithm 1."""
+    K, M, E = matrices(kernel, data)
+    K_inverse = np.linalg.inv(K)
+    c = np.linalg.inv(np.eye(len(K)) - GAMMA * K_inverse @ M) @ (K_inverse @ data.rewards)
+    return c[:, None] * E
+
+
+def plain_solve(kernel: Kernel, data: Transitions) -> NDArray:
+    """The same C by one solve with one unknown a transition, no inverse: the judge."""
+    K, M, E = matrices(kernel, data)
+    return np.linalg.solve(K - GAMMA * M, data.rewards)[:, None] * E
+
+
+def matrices(kernel: Kernel, data: Transitions) -> tuple[NDArray, NDArray, NDArray]:
+    """K with its ridge, M of the uniform policy, and the one-hot actions E."""
+    n = len(data.actions)
+    E = np.eye(N_ACTIONS)[data.actions]
+    K = kernel(data.states, data.states) * (E @ E.T) + n * REGULARIZATION * np.eye(n)
+    M = kernel(data.next_states, data.states) / N_ACTIONS
+    return K, M * ~data.terminated[:, None], E

@@ -1,0 +1,102 @@
+"""Speed and growth of the solver, one table a question: `make bench`.
+
+    python -m benchmarks.speed [--only TABLE ...] [--quick] [--repeats N] [--out FOLDER]
+
+Prints the tables and writes them as CSV, with the figure of the growth, to benchmarks/results.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from pathlib import Path
+
+import threadpoolctl
+
+from benchmarks import (
+    episode,
+    growth,
+    growth_figure,
+    printed_algorithm,
+    tabular,
+    targets,
+    whole_runs,
+)
+from benchmarks.table import Table
+from suite import provenance
+from suite.write import write_together
+
+BENCHMARKS = {
+    module.NAME: module for module in (printed_algorithm, growth, episode, tabular, whole_runs)
+}
+RESULTS = provenance.ROOT / "benchmarks" / "results"
+
+
+def machine() -> dict:
+    return {
+        **provenance.collect(),
+        "cores": os.cpu_count(),
+        "load_average": os.getloadavg()[0],
+    }
+
+
+def describe(machine: dict) -> str:
+    blas = {
+        f"{pool['internal_api']} {pool['version']} ({pool['architecture']}), "
+        f"{pool['num_threads']} thread"
+        for pool in machine["thread_pools"]
+        if pool["user_api"] == "blas"
+    }
+    versions = ", ".join(f"{name} {machine['packages'][name]}" for name in ("numpy", "scipy"))
+    return (
+        f"{machine['cpu']}, {machine['cores']} cores, load {machine['load_average']:.1f}; "
+        f"{'; '.join(sorted(blas))}; Python {machine['python']}, {versions}\n"
+        "Seconds are CPU seconds of one core: median (least to most over the repeats)."
+    )
+
+
+def run(names: list[str], quick: bool, repeats: int, out: Path) -> list[Table]:
+    """Print and write each table as soon as it is measured."""
+    tables: list[Table] = []
+    origin = machine()
+    print(describe(origin), flush=True)
+    write_together({out / "machine.json": json.dumps(origin, indent=1) + "\n"})
+    for name in names:
+        print(f"\n> python -m benchmarks.speed --only {name}", flush=True)
+        for table in BENCHMARKS[name].tables(quick, repeats):
+            publish(table, out)
+            tables.append(table)
+    if growth.NAME in names:
+        write_together(growth_figure.files(out / f"{growth.NAME}.csv"))
+    if not quick and (judged := targets.judge(tables)):
+        publish(judged, out)
+    return tables
+
+
+def publish(table: Table, out: Path) -> None:
+    print(f"\n{table.text()}", flush=True)
+    write_together({out / f"{table.name}.csv": table.csv()})
+
+
+def count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a whole number from 1 on")
+    return int(text)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="benchmarks.speed", description=__doc__.splitlines()[0])
+    parser.add_argument("--only", nargs="+", choices=BENCHMARKS, default=list(BENCHMARKS))
+    parser.add_argument("--quick", action="store_true", help="small sizes, to see that all runs")
+    parser.add_argument("--repeats", type=count, default=3, help="rounds (default: %(default)s)")
+    parser.add_argument("--out", type=Path, help="default: benchmarks/results, quick/ below it")
+    options = parser.parse_args(arguments)
+    out = options.out or (RESULTS / "quick" if options.quick else RESULTS)
+    with threadpoolctl.threadpool_limits(1):
+        run(options.only, options.quick, options.repeats, out)
+    print(f"\nTables as CSV and the figure growth.pdf: {os.path.relpath(out)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,62 @@
+"""Whole runs of the study as the workflow starts them, evaluation and start-up included."""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from benchmarks.measure import Spread
+from benchmarks.table import Table
+from suite import config, provenance
+
+NAME = "whole-runs"
+ENVIRONMENTS = ("FrozenLake-v1", "Taxi-v3", "MountainCar-v0")
+
+
+def tables(quick: bool, repeats: int) -> list[Table]:
+    scale = "smoke" if quick else "paper"
+    study = config.load(provenance.ROOT / "envs.yaml")
+    rows = [
+        {
+            "environment": environment,
+            "timesteps": config.resolve(study, scale, environment, "powr")["timesteps"],
+            **spreads([measure(scale, environment, seed) for seed in range(repeats)]),
+        }
+        for environment in ENVIRONMENTS
+    ]
+    return [
+        Table(
+            NAME,
+            f"Whole POWR runs at scale {scale}, seeds 0 to {repeats - 1}, each a process",
+            rows,
+            ("Seconds are the clock's, CPU seconds those of one core.",),
+        )
+    ]
+
+
+def measure(scale: str, environment: str, seed: int) -> dict[str, float]:
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "run.csv"
+        command = [sys.executable, "-m", "suite.run", "--scale", scale, "--env", environment]
+        command += ["--algorithm", "powr", "--seed", str(seed), "--out", str(out)]
+        start, cpu_start = time.perf_counter(), cpu_of_children()
+        subprocess.run(command, check=True, stderr=subprocess.DEVNULL, cwd=provenance.ROOT)  # noqa: S603
+        seconds, cpu_seconds = time.perf_counter() - start, cpu_of_children() - cpu_start
+        document = json.loads(out.with_suffix(".json").read_text(encoding="utf-8"))
+    evaluation = sum(entry["evaluation_seconds"] for entry in document["evaluations"])
+    return {"seconds": seconds, "CPU seconds": cpu_seconds, "of which evaluation": evaluation}
+
+
+def cpu_of_children() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def spreads(measurements: list[dict[str, float]]) -> dict[str, Any]:
+    return {key: Spread.of(m[key] for m in measurements) for key in measurements[0]}

@@ -1,0 +1,153 @@
+"""The speed benchmarks: that they run, and that what they compare is the same; never how fast."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+from benchmarks import (
+    growth,
+    growth_point,
+    measure,
+    mountain_car,
+    printed_algorithm,
+    speed,
+    tabular,
+)
+from benchmarks import targets as figures_to_reach
+from benchmarks.measure import Spread, Timing
+from benchmarks.table import Table
+
+OUTCOMES = {
+    "printed-algorithm": {"printed-algorithm.csv", "agreement.csv"},
+    "growth": {
+        "growth.csv",
+        "growth-exponents.csv",
+        "growth.pdf",
+        "growth.svg",
+        "growth.png",
+    },
+    "episode": {"episode.csv"},
+    "tabular": {"tabular.csv", "overhead.csv"},
+    "whole-runs": {"whole-runs.csv"},
+}
+
+
+@pytest.mark.parametrize("name", speed.BENCHMARKS)
+def test_each_benchmark_runs_alone_and_leaves_its_tables(name, tmp_path, capsys):
+    speed.main(["--quick", "--repeats", "1", "--only", name, "--out", str(tmp_path)])
+    assert {path.name for path in tmp_path.iterdir()} == OUTCOMES[name] | {"machine.json"}
+    printed = capsys.readouterr().out
+    for path in tmp_path.glob("*.csv"):
+        with path.open(encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        assert rows
+        assert all(
+            column.removesuffix(" min").removesuffix(" max") in printed for column in rows[0]
+        )
+    machine = json.loads((tmp_path / "machine.json").read_text(encoding="utf-8"))
+    assert machine["cpu"] in printed
+    assert {pool["num_threads"] for pool in machine["thread_pools"]} == {1}
+
+
+def test_fast_solvers_agree_with_the_printed_algorithm():
+    _, agreement = printed_algorithm.tables(quick=True, repeats=1)
+    exact = [row for row in agreement.rows if (row["tolerance"] or 0) <= 1e-12]
+    assert len(exact) == 4 * len(printed_algorithm.QUICK_SIZES)
+    for row in exact:
+        assert max(row["off Algorithm 1"], row["off solve"]) <= 1e-6, row
+
+
+def test_the_algebra_is_that_of_the_literal_algorithm():
+    data = mountain_car.explore(60)
+    kernel = printed_algorithm.CASES[0][0].kernel
+    np.testing.assert_allclose(
+        kernel(data.next_states, data.states) @ printed_algorithm.algebra(kernel, data),
+        kernel(data.next_states, data.states) @ printed_algorithm.loop_by_loop(data),
+        rtol=1e-6,
+        atol=1e-6,
+    )
+
+
+def test_error_is_relative_to_the_largest_action_value_of_the_worst_state():
+    truth = np.array([[100.0, 1.0], [1.0, 0.5]])
+    q = truth + [[1.0, 0.0], [0.0, 0.1]]
+    assert printed_algorithm.largest_error(q, truth) == pytest.approx(0.1)
+
+
+def test_data_are_the_same_each_time_and_hardly_repeat():
+    many, few = mountain_car.explore(3000), mountain_car.explore(1000)
+    for column, beginning in zip(many, few, strict=True):
+        np.testing.assert_array_equal(column[:1000], beginning)
+    assert len(np.unique(many.states, axis=0)) > 0.95 * len(many.states)
+    assert set(many.actions) == {0, 1, 2}
+    assert many.terminated.any()
+
+
+def test_growth_has_as_many_dictionary_points_as_asked():
+    data = mountain_car.explore(300)
+    assert growth_point.new_model(50).fit(*data).rank_ == 50
+
+
+def test_exponent_of_a_power_law_is_its_power():
+    rows = [{"seconds": Spread.of([3 * n**1.5])} for n in growth.SIZES]
+    assert growth.exponent(growth.SIZES, rows, "seconds") == pytest.approx(1.5)
+
+
+def test_memory_of_a_point_is_not_that_of_the_process_that_starts_it(tmp_path):
+    ballast = np.ones(2**26)  # 512 MiB
+    data = tmp_path / "data.npz"
+    np.savez(data, **mountain_car.explore(200)._asdict())
+    point = measure.in_own_process("benchmarks.growth_point", data, 200, 20, 1)
+    assert measure.peak_memory() > ballast.nbytes > point["peak_bytes"] >= point["base_bytes"] > 0
+
+
+def test_tasks_take_turns():
+    calls = []
+    timings = measure.in_turns({"a": lambda: calls.append("a"), "b": lambda: calls.append("b")}, 2)
+    assert calls == ["a", "b", "a", "b"]
+    assert all(isinstance(t, Timing) and len(t.seconds) == 2 for t in timings.values())
+
+
+def test_ratios_are_taken_round_by_round():
+    assert measure.ratios([10.0, 60.0, 40.0], [1.0, 2.0, 2.0]) == Spread(20.0, 10.0, 30.0)
+
+
+def test_recorded_episodes_play_again_to_the_same_states():
+    env = tabular.environments.make({"id": "Taxi-v3", "kwargs": {}})
+    recording, again = tabular.Recording(env), tabular.Recording(env)
+    recording.reset(seed=3)
+    states = [recording.step(action)[0] for action in (0, 1, 2, 3)]
+    tabular.play_again(again, recording.episodes)
+    assert again.episodes == recording.episodes
+    assert env.unwrapped.s == states[-1]
+
+
+def test_csv_keeps_every_digit_and_the_spread():
+    table = Table("t", "?", [{"n": 1000, "seconds": Spread(1 / 3, 0.1, 0.5), "none": None}])
+    assert table.csv() == (
+        "n,seconds,seconds min,seconds max,none\n1000,0.3333333333333333,0.1,0.5,\n"
+    )
+    assert "1,000  0.333 (0.1 to 0.5)  -" in table.text()
+
+
+@pytest.mark.parametrize(("share", "met"), [(1 / 3, "yes"), (0.33, "no")])
+def test_targets_are_judged_by_the_median(share, met):
+    rows = [
+        {"environment": "FrozenLake-v1", "share": Spread(0.5, 0.1, 0.9)},
+        {"environment": "Taxi-v3", "share": Spread(share, 0.1, 0.9)},
+    ]
+    judged = figures_to_reach.judge([Table("overhead", "?", rows)])
+    assert [row["met"] for row in judged.rows] == ["yes", met]
+
+
+def test_tables_without_a_target_are_not_judged():
+    assert figures_to_reach.judge([Table("other", "?", [{"n": 1}])]) is None
+
+
+@pytest.mark.parametrize("repeats", ["0", "-1", "many"])
+def test_repeats_must_be_a_positive_number(repeats, capsys):
+    with pytest.raises(SystemExit):
+        speed.main(["--repeats", repeats])
+    assert "not a whole number from 1 on" in capsys.readouterr().err
