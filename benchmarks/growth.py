@@ -23,7 +23,7 @@ MIB = 2**20
 def tables(quick: bool, repeats: int) -> list[Table]:
     sizes, rank, steps = (QUICK_SIZES, 100, 2) if quick else (SIZES, 500, 10)
     points = measure(sizes, rank, steps, repeats)
-    rows = [as_row(n, points[n]) for n in sizes]
+    rows = [{"n": n, "steps": steps, **as_cells(points[n])} for n in sizes]
     growth = Table(
         NAME,
         f"Fit and {steps} PMD steps on n MountainCar transitions, {rank} dictionary points",
@@ -61,11 +61,10 @@ def measure(
     return points
 
 
-def as_row(n: int, points: list[dict[str, Any]]) -> dict[str, Any]:
+def as_cells(points: list[dict[str, Any]]) -> dict[str, Any]:
     columns = {key: [point[key] for point in points] for key in points[0]}
     above = [p - b for p, b in zip(columns["peak_bytes"], columns["base_bytes"], strict=True)]
     return {
-        "n": n,
         "states": columns["states"][0],
         "rank": columns["rank"][0],
         "seconds": Spread.of(columns["total_seconds"]),

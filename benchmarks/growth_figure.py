@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
 from figures import render
 from figures.style import COLUMN_WIDTH, STYLE, Look
 
 TIMES = {
-    "seconds": ("fit and 10 steps", Look("#B2182B", (), "o", 1.5)),
+    "seconds": ("fit and {steps} PMD steps", Look("#B2182B", (), "o", 1.5)),
     "fit": ("fit", Look("#1E88E5", (5, 1.5), "s", 1.0)),
     "step": ("one PMD step", Look("#000000", (1, 1), "^", 1.0)),
 }
@@ -37,7 +37,7 @@ def draw_panel(
     panel: Axes, growth: pd.DataFrame, curves: dict[str, tuple[str, Look]], label: str
 ) -> None:
     """Medians with their ranges, and the power law fitted to them."""
-    n = growth["n"].to_numpy()
+    n, steps = growth["n"].to_numpy(), growth["steps"].iloc[0]
     for column, (name, look) in curves.items():
         median = growth[column].to_numpy()
         slope, intercept = np.polyfit(np.log(n), np.log(median), 1)
@@ -47,7 +47,6 @@ def draw_panel(
             color=look.colour,
             dashes=look.dashes or (None, None),
             lw=look.width,
-            marker=None,
         )
         panel.errorbar(
             n,
@@ -58,17 +57,20 @@ def draw_panel(
             marker=look.marker,
             ms=3.5,
             lw=0.8,
-            label=f"{name}: n^{slope:.2f}",
+            label=f"{name.format(steps=steps)}: $n^{{{slope:.2f}}}$",
         )
     panel.set_xscale("log")
     panel.set_yscale("log")
     panel.set_xticks(n, [render.number(size) for size in n], rotation=30)
     panel.xaxis.set_minor_locator(NullLocator())
+    panel.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=99))
     panel.yaxis.set_major_formatter(FuncFormatter(lambda value, _: render.number(value)))
     panel.yaxis.set_minor_formatter(NullFormatter())
     panel.set_xlabel("transitions n")
     panel.set_title(label, loc="left")
     panel.grid(visible=True)
+    low, high = panel.get_ylim()
+    panel.set_ylim(low, high * (high / low) ** 0.4)  # room for the legend
     panel.legend(loc="upper left")
 
 

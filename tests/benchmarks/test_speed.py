@@ -72,7 +72,7 @@ def test_the_algebra_is_that_of_the_literal_algorithm():
 
 def test_error_is_relative_to_the_largest_action_value_of_the_worst_state():
     truth = np.array([[100.0, 1.0], [1.0, 0.5]])
-    q = truth + [[1.0, 0.0], [0.0, 0.1]]
+    q = truth + np.array([[1.0, 0.0], [0.0, 0.1]])
     assert printed_algorithm.largest_error(q, truth) == pytest.approx(0.1)
 
 
