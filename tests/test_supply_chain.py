@@ -1,0 +1,155 @@
+"""What is installed is what is written: exact versions, closed under dependencies, in one voice.
+
+And nothing from a configuration file is ever run: no eval, no pickle, no unquoted shell text.
+"""
+
+import ast
+import importlib.metadata
+import itertools
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+ROOT = Path(__file__).parent.parent
+PACKAGES = ("powr", "baselines", "suite", "figures", "benchmarks")
+
+
+def lock():
+    """Name and version of each line of requirements.txt."""
+    lines = (ROOT / "requirements.txt").read_text().splitlines()
+    lines = [line for line in lines if line and not line.startswith("#")]
+    return dict(line.split("==") for line in lines)
+
+
+def project():
+    return tomllib.loads((ROOT / "pyproject.toml").read_text())
+
+
+def direct():
+    """The requirements that pyproject.toml states, extras included."""
+    table = project()["project"]
+    groups = [table["dependencies"], *table["optional-dependencies"].values()]
+    stated = itertools.chain.from_iterable(groups)
+    return {canonicalize_name(Requirement(text).name): Requirement(text) for text in stated}
+
+
+def needed_by(name):
+    """What an installed distribution asks for here, without its extras."""
+    for text in importlib.metadata.requires(name) or []:
+        requirement = Requirement(text)
+        if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
+            yield requirement
+
+
+def test_every_line_is_one_exact_version():
+    lines = (ROOT / "requirements.txt").read_text().splitlines()[1:]
+    for line in lines:
+        assert re.fullmatch(r"[a-z0-9-]+==[0-9][0-9a-z.]*", line), line
+    names = [line.split("==")[0] for line in lines]
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("name", lock())
+def test_the_lock_is_closed_and_installed(name):
+    pinned = lock()
+    # torch calls its build without CUDA 2.13.0+cpu.
+    assert Version(importlib.metadata.version(name)).public == pinned[name]
+    for requirement in needed_by(name):
+        dependency = canonicalize_name(requirement.name)
+        assert dependency in pinned, f"{name} needs {requirement}"
+        assert requirement.specifier.contains(pinned[dependency], prereleases=True), requirement
+
+
+def test_the_lock_holds_nothing_that_is_not_needed():
+    reached, waiting = set(), list(direct())
+    while waiting:
+        name = waiting.pop()
+        if name not in reached:
+            reached.add(name)
+            waiting += [canonicalize_name(each.name) for each in needed_by(name)]
+    assert set(lock()) == reached
+
+
+@pytest.mark.parametrize("name", direct())
+def test_the_lock_is_within_what_the_project_allows(name):
+    requirement, pinned = direct()[name], lock()
+    assert name in pinned
+    assert requirement.specifier.contains(pinned[name]), f"{requirement}, but {pinned[name]}"
+
+
+def test_conda_installs_the_same():
+    entries = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
+    (pip,) = (entry["pip"] for entry in entries if isinstance(entry, dict))
+    assert dict(line.split("==") for line in pip) == {name: lock()[name] for name in direct()}
+    (python,) = (entry for entry in entries if str(entry).startswith("python="))
+    assert python.removeprefix("python=") in project()["project"]["requires-python"]
+
+
+# -- nothing is run that was read -----------------------------------------------------------------
+
+SOURCES = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
+
+
+def test_ruffs_security_rules_are_on_everywhere():
+    rules = project()["tool"]["ruff"]["lint"]
+    assert "S" in rules["select"]
+    assert not [rule for rule in rules["ignore"] if rule.startswith("S")]
+    assert set(rules["per-file-ignores"]) == {"tests/**"}
+    assert {"S301", "S307", "S602", "S605"}.isdisjoint(rules["per-file-ignores"]["tests/**"])
+
+
+def test_security_rules_are_waived_only_where_listed():
+    waived = {
+        (path.relative_to(ROOT).as_posix(), rule)
+        for path in SOURCES
+        for rule in re.findall(r"noqa:.*?\b(S\d+)", path.read_text(encoding="utf-8"))
+    }
+    assert waived <= {
+        ("suite/config.py", "S506"),  # yaml.load with a SafeLoader of our own
+        ("suite/provenance.py", "S603"),  # git with fixed arguments
+        ("benchmarks/measure.py", "S603"),  # this Python with a benchmark's own arguments
+        ("benchmarks/whole_runs.py", "S603"),
+    }
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_source_can_run_what_it_reads(path):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    imported = {
+        name.partition(".")[0]
+        for node in ast.walk(tree)
+        for name in (
+            [alias.name for alias in node.names]
+            if isinstance(node, ast.Import)
+            else [node.module or ""]
+            if isinstance(node, ast.ImportFrom)
+            else []
+        )
+    }
+    assert imported.isdisjoint({"pickle", "cloudpickle", "dill", "joblib", "shelve", "marshal"})
+    called = {
+        node.func.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    }
+    assert called.isdisjoint({"eval", "exec", "compile", "__import__"})
+
+
+def test_shell_commands_quote_what_comes_from_names():
+    """But for the seed, which is digits, and a flag that the Snakefile itself writes."""
+    text = (ROOT / "Snakefile").read_text(encoding="utf-8")
+    commands = re.findall(r"^    shell:\n((?:        .*\n)+)", text, re.MULTILINE)
+    assert len(commands) >= 5
+    fields = {field for command in commands for field in re.findall(r"\{([^}]*)\}", command)}
+    assert {field for field in fields if not field.endswith(":q")} <= {
+        "wildcards.seed",
+        "params.partial",
+    }
+    assert r'seed=r"\d+"' in text
+    assert set(re.findall(r"partial=(.*),\n", text)) == {'"--partial" if PARTIAL else ""'}
