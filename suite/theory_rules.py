@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 import gymnasium
@@ -24,6 +24,7 @@ from suite.verdicts import (
 )
 
 ROUNDING = 1e-9
+GAP_OVER_BOUND = "largest gap over its bound"
 
 
 def closed_form(data: Data, parameters: Parameters, level: float) -> Outcome:
@@ -35,8 +36,7 @@ def closed_form(data: Data, parameters: Parameters, level: float) -> Outcome:
         )
         supports = error <= parameters["tolerance"]
         findings.append(Finding(name, "largest relative error", error, supports=supports))
-    verdict = REPRODUCED if all(finding.supports for finding in findings) else NOT_REPRODUCED
-    return Outcome(verdict, findings)
+    return _all_or_none(findings)
 
 
 def convergence(data: Data, parameters: Parameters, level: float) -> Outcome:
@@ -76,13 +76,13 @@ def inexact_convergence(data: Data, parameters: Parameters, level: float) -> Out
                 steps=steps,
             )
             ratio = float((descent.gaps / descent.printed_bounds).max())
-            subject, statistic = f"{name}: {kind} error", "largest gap over its bound"
-            findings.append(Finding(subject, statistic, ratio, supports=ratio <= 1))
+            subject = f"{name}: {kind} error"
+            findings.append(Finding(subject, GAP_OVER_BOUND, ratio, supports=ratio <= 1))
             if kind == "falling":
                 findings.append(_decay(subject, descent.gaps))
     if all(finding.supports for finding in findings):
         return Outcome(REPRODUCED, findings)
-    bounded = all(f.supports for f in findings if f.statistic == "largest gap over its bound")
+    bounded = all(each.supports for each in findings if each.statistic == GAP_OVER_BOUND)
     return Outcome(PARTLY if bounded else NOT_REPRODUCED, findings)
 
 
@@ -111,11 +111,9 @@ def simulation_bound(data: Data, parameters: Parameters, level: float) -> Outcom
             ]
             ratio = max(error.measured / error.bound for error in errors)
             subject = f"{name}, {n:,} transitions"
-            findings.append(
-                Finding(subject, "largest error over its bound", ratio, supports=ratio <= 1)
-            )
-    verdict = REPRODUCED if all(finding.supports for finding in findings) else NOT_REPRODUCED
-    return Outcome(verdict, findings)
+            statistic = "largest error over its bound"
+            findings.append(Finding(subject, statistic, ratio, supports=ratio <= 1))
+    return _all_or_none(findings)
 
 
 def estimation_rate(data: Data, parameters: Parameters, level: float) -> Outcome:
@@ -135,8 +133,7 @@ def estimation_rate(data: Data, parameters: Parameters, level: float) -> Outcome
         statistic = f"fitted exponent, {rates[name]:g} guaranteed"
         supports = fitted.interval.high >= rates[name]
         findings.append(Finding(name, statistic, *fitted, supports=supports))
-    verdict = REPRODUCED if all(finding.supports for finding in findings) else NOT_REPRODUCED
-    return Outcome(verdict, findings)
+    return _all_or_none(findings)
 
 
 def compatible_kernel(data: Data, parameters: Parameters, level: float) -> Outcome:
@@ -155,23 +152,16 @@ def compatible_kernel(data: Data, parameters: Parameters, level: float) -> Outco
             )
             for seed in range(parameters["seeds"])
         ]
-        norm, error = (
-            max(field) for field in zip(*((o.norm, o.error) for o in outcomes), strict=True)
-        )
-        subject, largest = f"{n} transitions", 1 / (1 - gamma)
+        largest = {
+            "largest norm of the estimated operator": max(each.norm for each in outcomes),
+            "largest error, in units of 1/(1 - gamma)": (1 - gamma)
+            * max(each.error for each in outcomes),
+        }
         findings += [
-            Finding(
-                subject, "largest norm of the estimated operator", norm, supports=norm <= 1 + 1e-9
-            ),
-            Finding(
-                subject,
-                "largest error over 1/(1 - gamma)",
-                error / largest,
-                supports=error <= largest,
-            ),
+            Finding(f"{n} transitions", statistic, value, supports=value <= 1 + ROUNDING)
+            for statistic, value in largest.items()
         ]
-    verdict = REPRODUCED if all(finding.supports for finding in findings) else NOT_REPRODUCED
-    return Outcome(verdict, findings)
+    return _all_or_none(findings)
 
 
 def as_printed(data: Data, parameters: Parameters, level: float) -> Outcome:
@@ -181,11 +171,8 @@ def as_printed(data: Data, parameters: Parameters, level: float) -> Outcome:
         case = counterexamples.COUNTEREXAMPLES[name]()
         repaired &= case.left <= case.proven
         statistic = f"{case.what}, to be at most {case.printed:.3g}"
-        findings.append(
-            Finding(
-                name.replace("_", " "), statistic, case.left, supports=case.left <= case.printed
-            )
-        )
+        supports = case.left <= case.printed
+        findings.append(Finding(name.replace("_", " "), statistic, case.left, supports=supports))
     if all(finding.supports for finding in findings):
         return Outcome(REPRODUCED, findings)
     return Outcome(PARTLY if repaired else NOT_REPRODUCED, findings)
@@ -200,6 +187,11 @@ THEORY_RULES: tuple[Rule, ...] = (
     compatible_kernel,
     as_printed,
 )
+
+
+def _all_or_none(findings: Sequence[Finding]) -> Outcome:
+    supported = all(finding.supports for finding in findings)
+    return Outcome(REPRODUCED if supported else NOT_REPRODUCED, findings)
 
 
 def _random_models(parameters: Parameters) -> Iterator[tuple[str, TabularMDP]]:
