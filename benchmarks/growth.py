@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -54,8 +55,9 @@ def measure(
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "data.npz"
         np.savez(data, **explore(sizes[-1])._asdict())
-        for _ in range(repeats):
+        for round_ in range(repeats):
             for n in sizes:
+                print(f"round {round_ + 1} of {repeats}: n = {n:,}", file=sys.stderr)
                 point = in_own_process("benchmarks.growth_point", data, n, rank, steps)
                 points[n].append(point)
     return points

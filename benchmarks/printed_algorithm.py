@@ -7,6 +7,7 @@ ratio owes nothing to slow loops.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from functools import partial
 from typing import Any, NamedTuple
@@ -108,6 +109,7 @@ def tables(quick: bool, repeats: int) -> list[Table]:
 def compare(cases: tuple[Case, ...], data: Transitions, repeats: int) -> Iterator[Comparison]:
     """The cases, which share a kernel, against one run of Algorithm 1."""
     kernel = cases[0].kernel
+    print(f"n = {len(data.actions):,}: {kernel}", file=sys.stderr)
     tasks = {case.method: partial(case.fit_and_step, data) for case in cases}
     timings = in_turns(tasks | {"algebra": partial(algebra, kernel, data)}, repeats)
     algebra_seconds, printed = timings.pop("algebra")

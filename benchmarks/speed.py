@@ -56,9 +56,8 @@ def describe(machine: dict) -> str:
     )
 
 
-def run(names: list[str], quick: bool, repeats: int, out: Path) -> list[Table]:
-    """Print and write each table as soon as it is measured."""
-    tables: list[Table] = []
+def run(names: list[str], quick: bool, repeats: int, out: Path) -> None:
+    """Print and write each table as soon as it is measured, then judge all that are there."""
     origin = machine()
     print(describe(origin), flush=True)
     write_together({out / "machine.json": json.dumps(origin, indent=1) + "\n"})
@@ -66,12 +65,10 @@ def run(names: list[str], quick: bool, repeats: int, out: Path) -> list[Table]:
         print(f"\n> python -m benchmarks.speed --only {name}", flush=True)
         for table in BENCHMARKS[name].tables(quick, repeats):
             publish(table, out)
-            tables.append(table)
     if growth.NAME in names:
         write_together(growth_figure.files(out / f"{growth.NAME}.csv"))
-    if not quick and (judged := targets.judge(tables)):
+    if not quick and (judged := targets.judge(out)):
         publish(judged, out)
-    return tables
 
 
 def publish(table: Table, out: Path) -> None:

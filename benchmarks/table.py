@@ -40,11 +40,6 @@ class Table:
         writer.writerows(rows)
         return file.getvalue()
 
-    def row(self, **cells: Any) -> dict[str, Any]:
-        """The one row with these cells."""
-        (row,) = (row for row in self.rows if cells.items() <= row.items())
-        return row
-
 
 def flatten(row: dict[str, Any]) -> dict[str, Any]:
     flat: dict[str, Any] = {}

@@ -1,12 +1,13 @@
-"""The figures to reach, and whether the tables reach them."""
+"""The figures to reach, and whether the written tables reach them."""
 
 from __future__ import annotations
 
+import csv
 import operator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks import printed_algorithm
-from benchmarks.measure import Spread
 from benchmarks.table import Table
 from powr.kernels import Gaussian
 
@@ -15,7 +16,7 @@ SMOOTH = {"kernel": repr(Gaussian(printed_algorithm.SMOOTH)), "method": "low_ran
 
 
 class Target(NamedTuple):
-    """A cell of a table, the median if it is a spread, and the bound that it should keep."""
+    """A cell of a table (of a spread, the median) and the bound that it should keep."""
 
     table: str
     row: dict[str, Any]
@@ -46,18 +47,26 @@ TARGETS = (
 )
 
 
-def judge(tables: list[Table]) -> Table | None:
-    """What was measured against its target; None if these tables have no target."""
-    by_name = {table.name: table for table in tables}
+def judge(folder: Path) -> Table | None:
+    """What the tables in the folder say about each target; None if they say nothing."""
     rows = [
-        judgement(target, by_name[target.table]) for target in TARGETS if target.table in by_name
+        judgement(target, read_row(folder / f"{target.table}.csv", target.row))
+        for target in TARGETS
+        if (folder / f"{target.table}.csv").exists()
     ]
     return Table("targets", "Figures to reach", rows) if rows else None
 
 
-def judgement(target: Target, table: Table) -> dict[str, Any]:
-    cell = table.row(**target.row)[target.column]
-    measured = cell.median if isinstance(cell, Spread) else cell
+def read_row(path: Path, cells: dict[str, Any]) -> dict[str, str]:
+    """The one row with these cells."""
+    cells = {column: str(cell) for column, cell in cells.items()}
+    with path.open(encoding="utf-8", newline="") as file:
+        (row,) = (row for row in csv.DictReader(file) if cells.items() <= row.items())
+    return row
+
+
+def judgement(target: Target, row: dict[str, str]) -> dict[str, Any]:
+    measured = float(row[target.column])
     return {
         "table": target.table,
         "row": ", ".join(str(value) for value in target.row.values()),

@@ -41,6 +41,7 @@ def tables(quick: bool, repeats: int) -> list[Table]:
 
 
 def measure(scale: str, environment: str, seed: int) -> dict[str, float]:
+    print(f"{environment}, seed {seed}", file=sys.stderr)
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "run.csv"
         command = [sys.executable, "-m", "suite.run", "--scale", scale, "--env", environment]
