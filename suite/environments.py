@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
+import traceback
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -19,16 +22,54 @@ def make(settings: dict[str, Any]) -> gymnasium.Env:
     """A new environment; settings are those of one run, as resolved from envs.yaml."""
     try:
         env = gymnasium.make(settings["id"], disable_env_checker=True, **settings["kwargs"])
-    except (gymnasium.error.Error, ImportError, TypeError, ValueError, KeyError) as error:
+    except Exception as error:
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
         raise SuiteError(
-            f"environment {settings['id']} with {settings['kwargs']} cannot be made: {error}"
+            f"environment {settings['id']} with {settings['kwargs']} cannot be made: {reason}"
         ) from error
     if env.spec.max_episode_steps is None:
         raise SuiteError(
             f"environment {settings['id']} has no time limit, so an evaluation might never end: "
             "give it max_episode_steps in its kwargs"
         )
-    return env
+    return Guarded(env, settings["id"])
+
+
+class Guarded(gymnasium.Wrapper):
+    """Turns what an environment does wrong into one error that names it and the place."""
+
+    def __init__(self, env: gymnasium.Env, name: str) -> None:
+        super().__init__(env)
+        self.name = name
+
+    def reset(self, **arguments: Any) -> tuple[Any, dict[str, Any]]:
+        try:
+            observation, info = self.env.reset(**arguments)
+            _check_observation(observation)
+        except Exception as error:
+            raise self._fault("reset", error) from error
+        return observation, info
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        try:
+            observation, reward, terminated, truncated, info = self.env.step(action)
+            _check_observation(observation)
+            if not math.isfinite(reward):
+                raise ValueError(f"the reward {reward} is not finite")
+        except Exception as error:
+            raise self._fault(f"step({action})", error) from error
+        return observation, reward, terminated, truncated, info
+
+    def _fault(self, call: str, error: Exception) -> SuiteError:
+        *_, last = traceback.extract_tb(error.__traceback__)
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        place = f"{Path(last.filename).name}, line {last.lineno}"
+        return SuiteError(f"environment {self.name} failed in {call}: {reason} ({place})")
+
+
+def _check_observation(observation: Any) -> None:
+    if isinstance(observation, np.ndarray) and not np.isfinite(observation).all():
+        raise ValueError(f"the observation {observation} is not finite")
 
 
 def has_transition_table(env: gymnasium.Env) -> bool:
