@@ -25,7 +25,7 @@ CAPTION = (
     "the colour of its curve). It reaches the optimum with exact action values and with errors "
     "that fall like 1/t, in the end faster than the guaranteed 1/T, and ends on a plateau with a "
     "fixed error of 2% against the optimal actions; for 20 random MDPs the line is the median "
-    "and the band reaches up to the worst. "
+    "and the band reaches up to the worst, which falling errors still hold up at the end. "
     "(d) The error of the action values never exceeds the bounds of the simulation lemma in the "
     "uniform norm (FrozenLake). "
     "(e) It falls like n^-1/2 on tables, as guaranteed, and on a continuous MDP faster than the "
