@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks import printed_algorithm
-from benchmarks.table import Table
+from benchmarks.table import Table, as_text
 from powr.kernels import Gaussian
 
 RELATIONS = {">=": operator.ge, "<=": operator.le, "<": operator.lt}
@@ -72,6 +72,6 @@ def judgement(target: Target, row: dict[str, str]) -> dict[str, Any]:
         "row": ", ".join(str(value) for value in target.row.values()),
         "figure": target.column,
         "measured": measured,
-        "target": f"{target.relation} {target.bound:.3g}",
+        "target": f"{target.relation} {as_text(target.bound)}",
         "met": "yes" if RELATIONS[target.relation](measured, target.bound) else "no",
     }
