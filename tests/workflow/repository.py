@@ -7,8 +7,9 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -37,18 +38,31 @@ class Repository:
         self.git("add", "--all", "--force", ".", ":!.snakemake", ":!logs", ":!**/__pycache__")
         self.git("commit", "--quiet", "--message", "state")
 
-    def snakemake(self, *arguments: str, scale: str | None = "tiny", cores: int = 1):
+    def start(
+        self,
+        *arguments: str,
+        scale: str | None = "tiny",
+        cores: int = 1,
+        environment: Mapping[str, str] | None = None,
+    ) -> subprocess.Popen[str]:
+        """Start snakemake in a session of its own."""
         settings = [f"scale={scale}"] if scale else []
         command = [sys.executable, "-m", "snakemake", "--cores", str(cores)]
-        return subprocess.run(
+        return subprocess.Popen(
             [*command, "--config", *settings, *arguments],
             cwd=self.folder,
             # The shell of a virtual environment that is not activated.
-            env={**os.environ, "PATH": os.defpath},
-            capture_output=True,
+            env={**os.environ, "PATH": os.defpath, **(environment or {})},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
-            check=False,
+            start_new_session=True,
         )
+
+    def snakemake(self, *arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
+        with self.start(*arguments, **options) as process:
+            output, errors = process.communicate()
+        return subprocess.CompletedProcess(process.args, process.returncode, output, errors)
 
     def planned(self, *arguments: str) -> list[Job]:
         """The jobs that a call would run now."""

@@ -1,0 +1,49 @@
+"""A tiny study run without disturbance, and fresh copies of its folder to disturb."""
+
+import shutil
+import time
+
+import pytest
+
+from tests.faults.study import Reference, results, run_files
+from tests.workflow.repository import Repository, copy_working_tree
+
+TINY = {"seeds": 2, "algorithms": ["powr", "a2c"], "timesteps": {"FrozenLake-v1": 150}}
+MADE = ("results", "logs", ".snakemake", "__pycache__")
+
+
+@pytest.fixture(scope="session")
+def reference(tmp_path_factory):
+    repository = Repository(tmp_path_factory.mktemp("reference"))
+    copy_working_tree(repository.folder)
+
+    def make_tiny(study):
+        study["scales"]["tiny"] = TINY
+        study["evaluation"] = {"episodes": 2, "first": 100, "per_decade": 4}
+
+    repository.edit_study(make_tiny)
+    start = time.monotonic()
+    done = repository.snakemake(cores=2)
+    assert done.returncode == 0, done.stderr
+    assert len(run_files(repository)) == 4
+    return Reference(repository, results(repository), time.monotonic() - start)
+
+
+@pytest.fixture
+def fresh(reference, tmp_path):
+    """Makes copies of the study's folder as it was before the first run."""
+
+    def copy(folder):
+        """`folder` may be a name, or a path elsewhere."""
+        folder = tmp_path / folder
+        shutil.copytree(reference.repository.folder, folder, ignore=shutil.ignore_patterns(*MADE))
+        return Repository(folder)
+
+    return copy
+
+
+@pytest.fixture
+def finished(reference, tmp_path):
+    """A copy of the study's folder after the undisturbed run."""
+    shutil.copytree(reference.repository.folder, tmp_path / "finished", symlinks=True)
+    return Repository(tmp_path / "finished")

@@ -1,0 +1,120 @@
+"""The workflow killed at random moments: finished work stays, and what follows is the same."""
+
+import os
+import random
+import signal
+import subprocess
+import time
+
+import pytest
+
+from tests.faults.study import leftovers, results, run_files
+from tests.workflow.repository import jobs
+
+pytestmark = pytest.mark.faults
+
+KILLS = 20
+
+
+def identity(path):
+    """Changes if the file is written again, even with the same content."""
+    status = path.stat()
+    return status.st_ino, status.st_mtime_ns
+
+
+def check_finished(repository, reference):
+    """Every run file there is whole and right; which they are."""
+    for path in run_files(repository):
+        name = str(path.relative_to(repository.folder / "results"))
+        assert path.read_bytes() == reference.results[name]
+        assert path.with_suffix(".json").exists()
+    return {path: identity(path) for path in run_files(repository)}
+
+
+def check_end(repository, reference, kept):
+    """The study is finished as if never disturbed, and kept files were not made again."""
+    assert results(repository) == reference.results
+    assert leftovers(repository) == []
+    assert {path: identity(path) for path in kept} == kept
+
+
+def kill_after(process, seconds):
+    """Kill -9 the whole session after some time; False if it had ended by itself."""
+    try:
+        process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    return process.returncode == -signal.SIGKILL
+
+
+def test_twenty_kills(reference, fresh):
+    rng = random.Random(6)  # noqa: S311
+    kills = rounds = 0
+    while kills < KILLS:
+        repository, kept = fresh(f"round{rounds}"), {}
+        rounds += 1
+        while kills < KILLS:
+            process = repository.start(cores=2)
+            # Long enough for some progress, short enough for many kills before the end.
+            if not kill_after(process, rng.uniform(0, 0.3 * reference.seconds)):
+                assert process.returncode == 0
+                break
+            kills += 1
+            kept |= check_finished(repository, reference)
+            repository.snakemake("--unlock")
+        done = repository.snakemake(cores=2)
+        assert done.returncode == 0, done.stderr
+        check_end(repository, reference, kept)
+    print(f"{kills} kills in {rounds} rounds")
+
+
+def wait_for_training(repository, process):
+    while not any(repository.folder.glob("logs/tiny/*/*/*.log")):
+        assert process.poll() is None
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize(
+    ("signum", "message"),
+    [
+        (signal.SIGTERM, "Will exit after finishing currently running jobs"),
+        (signal.SIGINT, "Terminating processes on user request"),
+    ],
+    ids=["SIGTERM", "SIGINT"],
+)
+def test_stopping_by_signal(reference, fresh, signum, message):
+    """As sent by a terminal or at shutdown: to all processes. No unlocking is needed."""
+    rng = random.Random(int(signum))  # noqa: S311
+    repository, kept = fresh("stopped"), {}
+    for _ in range(3):
+        for log in repository.folder.glob("logs/tiny/*/*/*.log"):
+            log.unlink()
+        process = repository.start(cores=2)
+        wait_for_training(repository, process)
+        time.sleep(rng.uniform(0, 0.2 * reference.seconds))
+        os.killpg(process.pid, signum)
+        _, errors = process.communicate(timeout=60)
+        assert process.returncode != 0
+        assert message in errors
+        assert "Traceback" not in errors
+        assert leftovers(repository) == []
+        kept |= check_finished(repository, reference)
+    done = repository.snakemake(cores=2)
+    assert done.returncode == 0, done.stderr
+    check_end(repository, reference, kept)
+
+
+def test_second_workflow_in_one_folder_refuses(reference, fresh):
+    repository = fresh("shared")
+    process = repository.start(cores=2)
+    wait_for_training(repository, process)
+    second = repository.snakemake()
+    assert process.poll() is None
+    assert second.returncode != 0
+    assert "Directory cannot be locked" in second.stderr
+    assert "--unlock" in second.stderr
+    assert jobs(second.stdout + second.stderr) == []
+    _, errors = process.communicate()
+    assert process.returncode == 0, errors
+    check_end(repository, reference, {})
