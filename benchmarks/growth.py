@@ -35,17 +35,23 @@ def tables(quick: bool, repeats: int) -> list[Table]:
             "libraries and data, before the fit.",
         ),
     )
+    figures = {
+        f"fit and {steps} steps": "seconds",
+        "fit": "fit",
+        "one step": "step",
+        "peak memory": "peak MiB",
+        "peak memory above base": "MiB above base",
+    }
     exponents = [
-        {"figure": f"fit and {steps} steps", "exponent": exponent(sizes, rows, "seconds")},
-        {"figure": "fit", "exponent": exponent(sizes, rows, "fit")},
-        {"figure": "one step", "exponent": exponent(sizes, rows, "step")},
-        {"figure": "peak memory", "exponent": exponent(sizes, rows, "peak MiB")},
-        {"figure": "peak memory above base", "exponent": exponent(sizes, rows, "MiB above base")},
+        {
+            "figure": figure,
+            "exponent": exponent(rows, column),
+            "of the last doubling": exponent(rows[-2:], column),
+        }
+        for figure, column in figures.items()
     ]
-    return [
-        growth,
-        Table(EXPONENTS, f"Fitted exponents in n, {sizes[0]:,} to {sizes[-1]:,}", exponents),
-    ]
+    question = f"Fitted exponents in n, {sizes[0]:,} to {sizes[-1]:,}"
+    return [growth, Table(EXPONENTS, question, exponents)]
 
 
 def measure(
@@ -79,7 +85,8 @@ def as_cells(points: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def exponent(sizes: Sequence[int], rows: list[dict[str, Any]], column: str) -> float:
+def exponent(rows: list[dict[str, Any]], column: str) -> float:
     """Slope of the least-squares line through the medians in log-log scale."""
+    sizes = [row["n"] for row in rows]
     medians = [row[column].median for row in rows]
     return float(np.polyfit(np.log(sizes), np.log(medians), 1)[0])
