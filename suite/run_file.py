@@ -54,7 +54,7 @@ def _read_metadata(path: Path, run: Run) -> dict[str, Any]:
         lacking = PROVENANCE - set(metadata["provenance"])
     except FileNotFoundError:
         raise RunFileError(path, f"{beside.name} is missing") from None
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise RunFileError(path, f"{beside.name} is not the JSON of a run ({error!r})") from None
     if lacking:
         raise RunFileError(path, f"{beside.name} lacks the provenance {', '.join(sorted(lacking))}")
