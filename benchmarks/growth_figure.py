@@ -59,6 +59,8 @@ def draw_panel(
             lw=0.8,
             label=f"{name.format(steps=steps)}: $n^{{{slope:.2f}}}$",
         )
+    largest = growth[next(iter(curves))].iloc[-1]
+    panel.plot(n, largest * n / n[-1], color="0.6", lw=0.6, zorder=1, label="linear")
     panel.set_xscale("log")
     panel.set_yscale("log")
     panel.set_xticks(n, [render.number(size) for size in n], rotation=30)
