@@ -1,0 +1,194 @@
+"""A Slurm of one node on loopback: daemons, state and keys under one folder, gone afterwards."""
+
+from __future__ import annotations
+
+import contextlib
+import getpass
+import os
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+PROGRAMS = {
+    "munged": "munge",
+    "slurmctld": "slurmctld",
+    "slurmd": "slurmd",
+    "sbatch": "slurm-client",
+    "srun": "slurm-client",
+    "squeue": "slurm-client",
+    "scancel": "slurm-client",
+}
+SYSTEM_PATH = f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin"
+
+CONFIGURATION = """\
+ClusterName=loopback
+SlurmctldHost={host}(127.0.0.1)
+SlurmctldPort={controller_port}
+SlurmdPort={node_port}
+SlurmUser={user}
+SlurmdUser={user}
+AuthType=auth/munge
+AuthInfo=socket={folder}/munge/socket
+CredType=cred/munge
+StateSaveLocation={folder}/state
+SlurmdSpoolDir={folder}/spool
+SlurmctldPidFile={folder}/slurmctld.pid
+SlurmdPidFile={folder}/slurmd.pid
+SlurmctldLogFile={folder}/slurmctld.log
+SlurmdLogFile={folder}/slurmd.log
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+AccountingStorageType=accounting_storage/none
+JobAcctGatherType=jobacct_gather/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
+SchedulerParameters=batch_sched_delay=0,sched_interval=1
+SlurmdParameters=config_overrides
+MpiDefault=none
+ReturnToService=2
+NodeName={host} NodeAddr=127.0.0.1 CPUs={cpus} RealMemory={memory} State=UNKNOWN
+PartitionName=all Nodes={host} Default=YES MaxTime=INFINITE State=UP
+"""
+
+
+class ClusterError(Exception):
+    """The cluster did not start, or did not stop."""
+
+
+def missing_packages() -> list[str]:
+    """Debian packages whose programs are not here."""
+    return sorted(
+        {
+            package
+            for program, package in PROGRAMS.items()
+            if shutil.which(program, path=SYSTEM_PATH) is None
+        }
+    )
+
+
+@contextlib.contextmanager
+def one_node_cluster(folder: Path, cpus: int) -> Iterator[dict[str, str]]:
+    """Run Slurm in the block; yields the environment in which its commands find it."""
+    environment = configure(folder, cpus)
+    with contextlib.ExitStack() as daemons:
+        munge = folder / "munge"
+        daemons.enter_context(
+            daemon(
+                folder / "munged.out",
+                ["munged", "--foreground", "--force", f"--key-file={munge}/key"]
+                + [f"--{name}-file={munge}/{name}" for name in ("log", "pid", "seed")]
+                + [f"--socket={munge}/socket"],
+                environment,
+            )
+        )
+        wait_for((munge / "socket").exists, "munged opens its socket", folder)
+        for name in ("slurmctld", "slurmd"):
+            daemons.enter_context(daemon(folder / f"{name}.out", [name, "-D"], environment))
+        wait_for(lambda: node_is_idle(environment), "the node is idle", folder)
+        try:
+            yield environment
+        finally:
+            # A job outlives the daemon that started it.
+            slurm(environment, "scancel", f"--user={getpass.getuser()}")
+            wait_for(lambda: node_is_idle(environment), "no job is left", folder)
+
+
+def configure(folder: Path, cpus: int) -> dict[str, str]:
+    """Write the keys, the configuration and the wrapper of srun."""
+    # Others' daemons may run beside: nothing here is at a fixed place or port.
+    for name in ("munge", "state", "spool", "bin"):
+        (folder / name).mkdir(parents=True)
+    for part in (folder, folder / "munge"):
+        part.chmod(0o755)
+    key = folder / "munge" / "key"
+    key.touch(mode=0o600)
+    key.write_bytes(secrets.token_bytes(128))
+    controller_port, node_port = free_ports(2)
+    configuration = folder / "slurm.conf"
+    configuration.write_text(
+        CONFIGURATION.format(
+            folder=folder,
+            host=socket.gethostname().partition(".")[0],
+            user=getpass.getuser(),
+            cpus=cpus,
+            memory=cpus * 2500,
+            controller_port=controller_port,
+            node_port=node_port,
+        )
+    )
+    # The plugin's job step drops SLURM_CONF before it calls srun.
+    srun = shutil.which("srun", path=SYSTEM_PATH)
+    wrapper = folder / "bin" / "srun"
+    wrapper.write_text(f'#!/bin/sh\nSLURM_CONF={configuration} exec {srun} "$@"\n')
+    wrapper.chmod(0o755)
+    return {
+        **os.environ,
+        "PATH": f"{folder}/bin:{SYSTEM_PATH}",
+        "SLURM_CONF": str(configuration),
+    }
+
+
+def free_ports(count: int) -> list[int]:
+    with contextlib.ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for each in sockets:
+            each.bind(("127.0.0.1", 0))
+        return [each.getsockname()[1] for each in sockets]
+
+
+@contextlib.contextmanager
+def daemon(log: Path, command: list[str], environment: dict[str, str]) -> Iterator[None]:
+    """Run a program in the foreground of a session of its own, and end the whole session."""
+    command = [shutil.which(command[0], path=SYSTEM_PATH), *command[1:]]
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            command, env=environment, stdout=output, stderr=output, start_new_session=True
+        )
+    try:
+        yield
+    finally:
+        process.terminate()
+        try:
+            process.wait(timeout=30)
+        except subprocess.TimeoutExpired:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def node_is_idle(environment: dict[str, str]) -> bool:
+    return slurm(environment, "sinfo", "--noheader", "--format=%t").strip() == "idle"
+
+
+def slurm(environment: dict[str, str], *command: str) -> str:
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    return done.stdout
+
+
+def wait_for(condition: Callable[[], bool], name: str, folder: Path, seconds: float = 60) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            logs = "\n".join(
+                f"{path.name}: {line}"
+                for path in sorted([*folder.glob("*.out"), *folder.glob("*.log")])
+                for line in path.read_text(errors="replace").splitlines()[-5:]
+            )
+            raise ClusterError(f"waited {seconds:g} s in vain until {name}:\n{logs}")
+        time.sleep(0.2)
+
+
+def processes_of(folder: Path) -> list[str]:
+    """Running processes that were started for the cluster in the folder."""
+    mark = f"SLURM_CONF={folder}/".encode()
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if mark in (process / "environ").read_bytes():
+                found.append((process / "cmdline").read_text().replace("\0", " "))
+    return found

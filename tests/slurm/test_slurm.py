@@ -1,0 +1,60 @@
+"""profiles/slurm on a real Slurm: the jobs run there, and the results are those of a local run."""
+
+import os
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from tests.slurm.cluster import missing_packages, one_node_cluster, processes_of
+from tests.workflow.repository import Repository, copy_working_tree
+
+pytestmark = pytest.mark.slurm
+
+# A node without accounting, and answers sooner than a busy controller would like.
+LOOPBACK = [
+    *("--profile", "profiles/slurm", "--jobs", "4"),
+    *("--slurm-no-account", "--slurm-status-command", "squeue"),
+    *("--slurm-init-seconds-before-status-checks", "2", "--seconds-between-status-checks", "2"),
+    "--slurm-keep-successful-logs",
+]
+CLOCKS = ("*.json", "*.benchmark.tsv", "cost.csv", "report.html")  # tell what a run took
+
+
+@pytest.fixture(scope="module")
+def slurm():
+    """The environment of a running cluster; none of its processes is left afterwards."""
+    if missing := missing_packages():
+        pytest.fail(
+            f"Slurm is not installed, it needs {' '.join(missing)}: on Debian and Ubuntu, "
+            "apt-get install --no-install-recommends slurm-wlm munge",
+            pytrace=False,
+        )
+    # Not pytest's folder: the names of sockets are short.
+    with tempfile.TemporaryDirectory(prefix="slurm") as folder:
+        with one_node_cluster(Path(folder), cpus=4) as environment:
+            yield environment
+        assert processes_of(Path(folder)) == []
+
+
+def results(repository):
+    folder = repository.folder / "results"
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and not any(map(path.match, CLOCKS))
+    }
+
+
+def test_smoke_scale_is_the_same_on_slurm_as_here(slurm, tmp_path, monkeypatch):
+    here, there = Repository(tmp_path / "here"), Repository(tmp_path / "there")
+    for repository in (here, there):
+        repository.folder.mkdir()
+        copy_working_tree(repository.folder)
+    done = here.snakemake(scale="smoke", cores=os.cpu_count())
+    assert done.returncode == 0, done.stderr
+    done = there.snakemake(*LOOPBACK, scale="smoke", environment=slurm)
+    assert done.returncode == 0, done.stderr
+    assert len(list((there.folder / ".snakemake" / "slurm_logs").rglob("*.log"))) == 30
+    assert len([name for name in results(here) if "seed" in name]) == 30
+    assert results(there) == results(here)
