@@ -7,7 +7,7 @@ READY := .venv/.ready
 SCALE ?= quick
 
 .DEFAULT_GOAL := help
-.PHONY: help setup quick paper test lint report report-test sample-efficiency bench clean
+.PHONY: help setup quick paper test lint report report-test sample-efficiency bench faults slurm-test clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -48,6 +48,12 @@ sample-efficiency: $(READY) ## POWR's timesteps to threshold on the three enviro
 
 bench: $(READY) ## speed and growth of the solver: tables and figure in benchmarks/results
 	$(BIN)/python -m benchmarks.speed
+
+faults: $(READY) ## kill, fill and corrupt a running workflow; needs root for the full disk
+	$(BIN)/python -m pytest -m faults
+
+slurm-test: $(READY) ## the smoke scale on a one-node Slurm (Debian's packages slurm-wlm and munge)
+	$(BIN)/python -m pytest -m slurm
 
 clean: ## remove the virtual environment and caches (results stay)
 	rm -rf .venv .pytest_cache .ruff_cache .hypothesis
