@@ -7,7 +7,7 @@ READY := .venv/.ready
 SCALE ?= quick
 
 .DEFAULT_GOAL := help
-.PHONY: help setup quick paper test lint report report-test sample-efficiency bench faults slurm-test clean
+.PHONY: help setup quick paper theory test lint report report-test sample-efficiency bench faults slurm-test clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -28,6 +28,9 @@ quick: $(READY) ## both figures, the verdicts and the report from nothing, at a 
 
 paper: $(READY) ## the replication: what is missing of 105 runs, then figures, verdicts, report
 	$(BIN)/snakemake --cores $(CORES)
+
+theory: $(READY) ## the paper's theorems by numbers: results/theory/*.csv and figures/theory.pdf
+	$(BIN)/snakemake --cores 1 theory
 
 test: $(READY) lint ## every test that needs nothing but Python
 	$(BIN)/python -m pytest --numprocesses $(CORES) --dist worksteal
