@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from tests.faults.study import Reference, results, run_files
+from tests.faults.study import Reference, run_files
 from tests.workflow.repository import Repository, copy_working_tree
 
 TINY = {"seeds": 2, "algorithms": ["powr", "a2c"], "timesteps": {"FrozenLake-v1": 150}}
@@ -26,7 +26,7 @@ def reference(tmp_path_factory):
     done = repository.snakemake(cores=2)
     assert done.returncode == 0, done.stderr
     assert len(run_files(repository)) == 4
-    return Reference(repository, results(repository), time.monotonic() - start)
+    return Reference(repository, repository.results(), time.monotonic() - start)
 
 
 @pytest.fixture

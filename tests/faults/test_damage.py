@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from tests.faults.study import leftovers, results, run_files
+from tests.faults.study import leftovers, run_files
 from tests.workflow.repository import jobs, trained
 
 pytestmark = pytest.mark.faults
@@ -45,7 +45,7 @@ def test_a_damaged_run_file_is_named_and_nothing_is_made_of_it(reference, finish
     done = finished.snakemake(*AGGREGATE)
     assert done.returncode == 0, done.stderr
     assert len(trained(jobs(done.stderr))) == 1
-    assert results(finished) == reference.results
+    assert finished.results() == reference.results
 
 
 @pytest.fixture
@@ -84,7 +84,7 @@ def test_a_full_disk_is_told_and_room_is_enough_to_go_on(reference, fresh, small
     filler.unlink()
     done = repository.snakemake(*AGGREGATE)
     assert done.returncode == 0, done.stderr
-    made = results(repository)
+    made = repository.results()
     assert "tiny/summary.md" in made
     assert made == {name: reference.results[name] for name in made}
     assert leftovers(repository) == []

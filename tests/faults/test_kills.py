@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from tests.faults.study import leftovers, results, run_files
+from tests.faults.study import leftovers, run_files
 from tests.workflow.repository import jobs
 
 pytestmark = pytest.mark.faults
@@ -33,7 +33,7 @@ def check_finished(repository, reference):
 
 def check_end(repository, reference, kept):
     """The study is finished as if never disturbed, and kept files were not made again."""
-    assert results(repository) == reference.results
+    assert repository.results() == reference.results
     assert leftovers(repository) == []
     assert {path: identity(path) for path in kept} == kept
 

@@ -18,7 +18,6 @@ LOOPBACK = [
     *("--slurm-init-seconds-before-status-checks", "2", "--seconds-between-status-checks", "2"),
     "--slurm-keep-successful-logs",
 ]
-CLOCKS = ("*.json", "*.benchmark.tsv", "cost.csv", "report.html")  # tell what a run took
 
 
 @pytest.fixture(scope="module")
@@ -37,16 +36,7 @@ def slurm():
         assert processes_of(Path(folder)) == []
 
 
-def results(repository):
-    folder = repository.folder / "results"
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in folder.rglob("*")
-        if path.is_file() and not any(map(path.match, CLOCKS))
-    }
-
-
-def test_smoke_scale_is_the_same_on_slurm_as_here(slurm, tmp_path, monkeypatch):
+def test_smoke_scale_is_the_same_on_slurm_as_here(slurm, tmp_path):
     here, there = Repository(tmp_path / "here"), Repository(tmp_path / "there")
     for repository in (here, there):
         repository.folder.mkdir()
@@ -56,5 +46,5 @@ def test_smoke_scale_is_the_same_on_slurm_as_here(slurm, tmp_path, monkeypatch):
     done = there.snakemake(*LOOPBACK, scale="smoke", environment=slurm)
     assert done.returncode == 0, done.stderr
     assert len(list((there.folder / ".snakemake" / "slurm_logs").rglob("*.log"))) == 30
-    assert len([name for name in results(here) if "seed" in name]) == 30
-    assert results(there) == results(here)
+    assert len([name for name in here.results() if "seed" in name]) == 30
+    assert there.results() == here.results()

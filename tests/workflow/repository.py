@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import yaml
 
 ROOT = Path(__file__).parent.parent.parent
+CLOCKS = ("*.json", "*.benchmark.tsv", "cost.csv", "report.html")  # tell what a run took
 
 
 class Job(NamedTuple):
@@ -69,6 +70,15 @@ class Repository:
         done = self.snakemake(*arguments, "--dry-run")
         assert done.returncode == 0, done.stderr
         return jobs(done.stdout + done.stderr)
+
+    def results(self) -> dict[str, bytes]:
+        """Every result but the clocks: what may not depend on machine, moment or mishap."""
+        folder = self.folder / "results"
+        return {
+            str(path.relative_to(folder)): path.read_bytes()
+            for path in folder.rglob("*")
+            if path.is_file() and not any(map(path.match, CLOCKS))
+        }
 
     def edit_study(self, change) -> None:
         path = self.folder / "envs.yaml"
