@@ -28,8 +28,6 @@ class Target(NamedTuple):
 TARGETS = (
     Target("printed-algorithm", SMOOTH | {"n": 2000}, "times faster", ">=", 40),
     Target("printed-algorithm", SMOOTH | {"n": 4000}, "times faster", ">=", 100),
-    Target("printed-algorithm", SMOOTH | {"n": 2000}, "times faster than algebra", ">=", 40),
-    Target("printed-algorithm", SMOOTH | {"n": 4000}, "times faster than algebra", ">=", 100),
     Target("agreement", SMOOTH | {"n": 2000}, "off Algorithm 1", "<=", 1e-6),
     Target("agreement", SMOOTH | {"n": 4000}, "off Algorithm 1", "<=", 1e-6),
     Target("agreement", SMOOTH | {"n": 2000}, "off solve", "<=", 1e-6),

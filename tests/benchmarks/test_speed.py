@@ -54,7 +54,7 @@ def test_each_benchmark_runs_alone_and_leaves_its_tables(name, tmp_path, capsys)
 
 def test_fast_solvers_agree_with_the_printed_algorithm():
     _, agreement = printed_algorithm.tables(quick=True, repeats=1)
-    exact = [row for row in agreement.rows if (row["tolerance"] or 0) <= 1e-12]
+    exact = [row for row in agreement.rows if (row["tolerance"] or 0) <= 1e-10]
     assert len(exact) == 4 * len(printed_algorithm.QUICK_SIZES)
     for row in exact:
         assert max(row["off Algorithm 1"], row["off solve"]) <= 1e-6, row
@@ -71,10 +71,10 @@ def test_the_algebra_is_that_of_the_literal_algorithm():
     )
 
 
-def test_error_is_relative_to_the_largest_action_value_of_the_worst_state():
+def test_errors_are_relative_to_the_largest_action_value_of_each_state():
     truth = np.array([[100.0, 1.0], [1.0, 0.5]])
     q = truth + np.array([[1.0, 0.0], [0.0, 0.1]])
-    assert printed_algorithm.largest_error(q, truth) == pytest.approx(0.1)
+    np.testing.assert_allclose(printed_algorithm.errors(q, truth), [0.01, 0.1])
 
 
 def test_data_are_the_same_each_time_and_hardly_repeat():
