@@ -12,6 +12,7 @@ import json
 import re
 import sys
 import time
+import traceback
 from argparse import ArgumentTypeError
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -33,13 +34,17 @@ class InputError(Exception):
     """What the caller gave cannot be used."""
 
 
+class PlayError(Exception):
+    """The environment, or what was made of its answers, failed on the way."""
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     options = make_parser().parse_args(arguments)
     try:
         options.command(options)
     except InputError as error:
         return report(options, f"error: {error}", BAD_INPUT)
-    except OSError as error:
+    except (PlayError, OSError) as error:
         return report(options, f"error: {error}", FAILURE)
     except KeyboardInterrupt:
         return report(options, "interrupted, nothing was written", INTERRUPTED)
@@ -60,19 +65,40 @@ def checking_input() -> Iterator[None]:
         raise InputError(error) from error
 
 
+@contextmanager
+def playing(env_id: str) -> Iterator[None]:
+    """Where environments are played: what they raise, with its place."""
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:
+        *_, last = traceback.extract_tb(error.__traceback__)
+        place = f"{Path(last.filename).name}, line {last.lineno}"
+        raise PlayError(f"{env_id}: {type(error).__name__}: {error} ({place})") from error
+
+
+def make_env(env_id: str, kwargs: Sequence[tuple[str, Any]]) -> gymnasium.Env:
+    try:
+        return gymnasium.make(env_id, **dict(kwargs))
+    except Exception as error:  # an environment may raise anything
+        raise InputError(f"{env_id} cannot be made: {error}") from error
+
+
 # -- commands -------------------------------------------------------------------------------------
 
 
 def train(options: argparse.Namespace) -> None:
     with checking_input():
         check_destination(options.save)
-        env = gymnasium.make(options.env, **dict(options.env_kwargs))
+        env = make_env(options.env, options.env_kwargs)
         settings = {name: getattr(options, name) for name in agent_settings()}
         agent = POWR(env, kernel=make_kernel(options.kernel, options.bandwidth), **settings)
 
     print(f"training on {options.env} for {options.timesteps} timesteps", flush=True)
     started = time.monotonic()
-    agent.learn(options.timesteps, progress_bar=can_show_progress())
+    with playing(options.env):
+        agent.learn(options.timesteps, progress_bar=can_show_progress())
     seconds = time.monotonic() - started
     agent.save(options.save)
 
@@ -91,7 +117,8 @@ def evaluate(options: argparse.Namespace) -> None:
     print(f"{options.agent}: {agent.env.spec.id}, trained for {agent.num_timesteps} timesteps")
     print(f"{options.episodes} episodes".ljust(16) + "".join(f"{k:>10}" for k in STATISTICS))
     for name, deterministic in (("deterministic", True), ("sampled", False)):
-        returns = play(agent, options, deterministic)
+        with playing(agent.env.spec.id):
+            returns = play(agent, options, deterministic)
         print(name.ljust(16) + "".join(f"{f(returns):10.2f}" for f in STATISTICS.values()))
 
 
@@ -131,7 +158,7 @@ def play(agent: POWR, options: argparse.Namespace, deterministic: bool) -> list[
 def load_agent(options: argparse.Namespace) -> POWR:
     if options.env is None and options.env_kwargs:
         raise InputError("--env-kwargs are those of --env: give both, or neither")
-    env = options.env and gymnasium.make(options.env, **dict(options.env_kwargs))
+    env = options.env and make_env(options.env, options.env_kwargs)
     return POWR.load(options.agent, env)
 
 

@@ -240,6 +240,26 @@ def test_values_of_keywords_are_json_and_else_text(text, value):
     assert cli.keyword(text) == ("a", value)
 
 
+@pytest.mark.parametrize(
+    ("name", "code", "message"),
+    [
+        ("FailsToStart", 2, "cannot be made: no licence for this machine"),
+        ("RaisesInReset", 1, "RuntimeError: out of order (hostile_environments.py, line"),
+        ("RaisesInStep", 1, "KeyError: 'missing' (hostile_environments.py, line"),
+        ("NanReward", 1, "reward nan at timestep 1: both must be finite"),
+        ("InfiniteObservation", 1, "observation [inf 0. 0.] with reward 1.0 at timestep 1"),
+    ],
+)
+def test_an_environment_that_misbehaves_is_named(name, code, message, tmp_path, capsys):
+    env = f"tests.suite.hostile_environments:{name}-v0"
+    path = tmp_path / "agent.npz"
+    assert cli.main(f"train --env {env} --timesteps 50 --save {path}".split()) == code
+    errors = capsys.readouterr().err.splitlines()
+    assert env in errors[-1]
+    assert message in errors[-1]
+    assert os.listdir(tmp_path) == []
+
+
 # -- interrupts -----------------------------------------------------------------------------------
 
 
