@@ -1,4 +1,4 @@
-"""POWR's timesteps to threshold, one setting an environment, seeds 0 to 6: `make sample-efficiency`.
+"""POWR's timesteps to threshold, one setting an environment, seven seeds: make sample-efficiency.
 
 Runs the scale `sample-efficiency` of envs.yaml through the suite's own protocol and prints, for the
 deterministic and for the sampled policy, when the threshold is first met and whether it lasts.

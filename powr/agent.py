@@ -25,6 +25,7 @@ from powr.spaces import check_kernel, check_spaces, default_kernel, make_env
 from powr.validation import (
     check_count,
     check_gamma,
+    check_method,
     check_not_negative,
     check_number,
     check_positive,
@@ -64,7 +65,8 @@ class POWR:
     episodes_per_epoch : the least number of episodes an epoch collects.
     epoch_growth : the least growth of the data an epoch collects, as a fraction of what there is;
         0.05 plans anew whenever there are 5% more transitions.
-    tolerance, max_rank : of the low-rank world model; unused for the Dirac kernel.
+    method : how the world model is solved: auto, exact, low_rank or subset (see `WorldModel`).
+    tolerance, max_rank : of the low-rank or subset world model; unused for the Dirac kernel.
     prior : the action value of what was never tried.
     seed : seeds every random draw, those of the environment included.
 
@@ -94,6 +96,7 @@ class POWR:
         mirror_steps: int = 10,
         episodes_per_epoch: int = 1,
         epoch_growth: float = 0.05,
+        method: str = "auto",
         tolerance: float = 1e-2,
         max_rank: int = 1000,
         prior: float = 0.0,
@@ -101,6 +104,8 @@ class POWR:
     ):
         self.env = make_env(env)
         check_spaces(self.env)
+        self.n_actions = int(self.env.action_space.n)
+        self._discrete = isinstance(self.env.observation_space, Discrete)
         if kernel is not None:
             check_kernel(kernel, self.env.observation_space)
         self.kernel = kernel
@@ -110,6 +115,7 @@ class POWR:
         self.mirror_steps = check_count(mirror_steps, "mirror_steps")
         self.episodes_per_epoch = check_count(episodes_per_epoch, "episodes_per_epoch")
         self.epoch_growth = check_not_negative(epoch_growth, "epoch_growth")
+        self.method = check_method(method)
         self.tolerance = check_not_negative(tolerance, "tolerance")
         self.max_rank = check_count(max_rank, "max_rank")
         self.prior = check_number(prior, "prior")
@@ -129,10 +135,6 @@ class POWR:
         self._generator = np.random.default_rng(training)
         self._prediction_generator = np.random.default_rng(prediction)
         self._renew_policy()
-
-    @property
-    def n_actions(self) -> int:
-        return int(self.env.action_space.n)
 
     def learn(
         self, total_timesteps: int, callback: Callback | None = None, progress_bar: bool = False
@@ -248,7 +250,7 @@ class POWR:
 
     def _checked(self, observation: Any, reward: Any) -> int | NDArray:
         """The observation as a state; an environment that returns nonsense is stopped here."""
-        if isinstance(self.env.observation_space, Discrete):
+        if self._discrete:
             state, finite = int(observation), True
         else:
             state = np.asarray(observation, float)
@@ -295,6 +297,7 @@ class POWR:
                 self.kernel_,
                 self.n_actions,
                 regularization=self.regularization,
+                method=self.method,
                 tolerance=self.tolerance,
                 max_rank=self.max_rank,
                 prior=self.prior,
@@ -311,7 +314,7 @@ class POWR:
             self._exponents = lambda states: np.zeros((len(states), n_actions))
         else:
             self._exponents = self.model_.function(self._coefficients)
-        if isinstance(self.env.observation_space, Discrete):
+        if self._discrete:
             self._act = self._tabular_sampler()
         else:
             self._act = lambda state: self._sample(

@@ -37,6 +37,15 @@ def check_count(value: object, name: str) -> int:
     return int(value)
 
 
+METHODS = ("auto", "exact", "low_rank", "subset")
+
+
+def check_method(method: object) -> str:
+    if method not in METHODS:
+        raise ValueError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
+    return method
+
+
 def check_gamma(gamma: object) -> float:
     if not 0 <= check_number(gamma, "gamma") < 1:
         raise ValueError(f"gamma must be at least 0 and less than 1, got {gamma}")

@@ -2,7 +2,7 @@
 
 `WorldModel` estimates T_n and r_n by conditional mean embeddings, Eq. (10), and from them the
 action values of any policy, Prop. 3. It holds the data and chooses the solver: `empirical_mdp.py`,
-`exact.py` or `low_rank.py`, which give the same function.
+`exact.py`, `low_rank.py` or `subset.py`, which give the same function or one close to it.
 """
 
 from __future__ import annotations
@@ -16,10 +16,12 @@ from powr.empirical_mdp import EmpiricalMDP
 from powr.exact import ExactModel, next_counts
 from powr.kernels import Dirac, Kernel
 from powr.low_rank import LowRankModel
+from powr.subset import SubsetModel
 from powr.transitions import Transitions
 from powr.validation import (
     check_count,
     check_gamma,
+    check_method,
     check_not_negative,
     check_number,
     check_policy,
@@ -44,10 +46,11 @@ class WorldModel:
     n_actions : number of actions, numbered from 0.
     regularization : the ridge parameter lambda of Eq. (10).
     method : "exact", one unknown a distinct state-action pair (a state, for the Dirac kernel);
-        "low_rank", a dictionary of states from a pivoted Cholesky; "auto", exact for the Dirac
-        kernel and for up to 1,500 distinct pairs.
+        "low_rank", all data in the span of a dictionary of states from a pivoted Cholesky;
+        "subset", the exact solve on pairs that a pivoted Cholesky chooses; "auto", exact for the
+        Dirac kernel and for up to 1,500 distinct pairs, else low_rank.
     tolerance : largest error of the low-rank kernel on its diagonal.
-    max_rank : largest number of states in the dictionary.
+    max_rank : largest number of states in the dictionary, or of pairs in the subset.
     prior : the action value of what was never seen.
 
     Attributes
@@ -235,7 +238,9 @@ class WorldModel:
         few = len(self._data.pair_state) <= _EXACT_PAIRS
         return "exact" if few or isinstance(self.kernel, Dirac) else "low_rank"
 
-    def _make_solver(self) -> EmpiricalMDP | ExactModel | LowRankModel:
+    def _make_solver(self) -> EmpiricalMDP | ExactModel | LowRankModel | SubsetModel:
+        if self.method_ == "subset":
+            return SubsetModel(self.kernel, self._data, self.regularization, self.max_rank)
         if self.method_ == "low_rank":
             return LowRankModel(
                 self.kernel, self._data, self.regularization, self.tolerance, self.max_rank
@@ -252,5 +257,4 @@ class WorldModel:
         check_not_negative(self.tolerance, "tolerance")
         check_count(self.max_rank, "max_rank")
         check_number(self.prior, "prior")
-        if self.method not in ("auto", "exact", "low_rank"):
-            raise ValueError(f'method must be "auto", "exact" or "low_rank", got {self.method!r}')
+        check_method(self.method)

@@ -32,6 +32,7 @@ METHODS = [
     *((name, "exact") for name in KERNELS),
     ("Gaussian", "low_rank"),
     ("Exponential", "low_rank"),
+    ("Exponential", "subset"),
 ]
 every_solver = pytest.mark.parametrize(("kernel", "method"), METHODS)
 

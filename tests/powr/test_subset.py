@@ -1,0 +1,80 @@
+"""The solve on a subset of the pairs: Algorithm 1 on the data it chooses."""
+
+import numpy as np
+import pytest
+
+from powr.kernels import Exponential
+from powr.mirror_descent import softmax
+from powr.world_model import WorldModel
+
+KERNEL = Exponential([0.5, 1.5])
+N = 120
+
+
+@pytest.fixture
+def data():
+    rng = np.random.default_rng(0)
+    states = rng.normal(size=(N, 2))
+    return (
+        states,
+        rng.choice(3, N, p=[0.6, 0.3, 0.1]),
+        rng.normal(size=N),
+        rng.normal(size=(N, 2)),
+        rng.random(N) < 0.2,
+    )
+
+
+def policy(states):
+    return softmax(np.asarray(states) @ np.array([[1.0, -1.0, 0.5], [0.0, 2.0, 1.0]]))
+
+
+def subset(data, max_rank):
+    return WorldModel(KERNEL, 3, method="subset", max_rank=max_rank).fit(*data)
+
+
+def test_it_is_the_exact_solve_on_the_chosen_transitions(data):
+    model = subset(data, 40)
+    chosen = model._solver._pairs  # no pair repeats here, so pairs are transitions
+    alone = WorldModel(KERNEL, 3, method="exact").fit(*(column[chosen] for column in data))
+    np.testing.assert_allclose(
+        model.action_values(policy, 0.9)(data[3]),
+        alone.action_values(policy, 0.9)(data[3]),
+        rtol=1e-9,
+    )
+    np.testing.assert_allclose(model.reward(data[0]), alone.reward(data[0]), rtol=1e-9)
+
+
+@pytest.mark.parametrize("max_rank", [N, 2 * N])
+def test_it_is_the_exact_solve_where_all_pairs_fit(data, max_rank):
+    exact = WorldModel(KERNEL, 3, method="exact").fit(*data)
+    np.testing.assert_allclose(
+        subset(data, max_rank).action_values(policy, 0.9)(data[0]),
+        exact.action_values(policy, 0.9)(data[0]),
+        rtol=1e-9,
+    )
+
+
+def test_actions_share_the_pairs_in_proportion(data):
+    model = subset(data, 40)
+    share = np.bincount(data[1][model._solver._pairs], minlength=3) / 40
+    assert model.rank_ <= 40
+    np.testing.assert_allclose(share, np.bincount(data[1]) / N, atol=1 / 40)
+
+
+def test_more_pairs_come_closer_to_all_of_them(data):
+    exact = WorldModel(KERNEL, 3, method="exact").fit(*data).action_values(policy, 0.9)(data[0])
+    errors = [
+        np.median(np.abs(subset(data, size).action_values(policy, 0.9)(data[0]) - exact))
+        for size in (30, 60, 110)
+    ]
+    assert errors == sorted(errors, reverse=True)
+
+
+def test_added_data_are_chosen_from_too(data):
+    model = WorldModel(KERNEL, 3, method="subset", max_rank=40)
+    for start in range(0, N, 40):
+        model.partial_fit(*(column[start : start + 40] for column in data))
+    np.testing.assert_array_equal(
+        model.action_values(policy, 0.9)(data[0]),
+        subset(data, 40).action_values(policy, 0.9)(data[0]),
+    )
