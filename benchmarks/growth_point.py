@@ -14,11 +14,12 @@ import sys
 import numpy as np
 import threadpoolctl
 
-from benchmarks.measure import peak_memory, timed
+from benchmarks.measure import timed
 from benchmarks.mountain_car import N_ACTIONS, Transitions
 from powr.kernels import Exponential
 from powr.mirror_descent import mirror_descent
 from powr.world_model import WorldModel
+from suite.provenance import peak_memory_bytes
 
 KERNEL = Exponential([0.6, 0.06])
 GAMMA = 0.99
@@ -59,11 +60,11 @@ def product_seconds(n: int, rank: int) -> float:
 
 
 def measure(data: Transitions, rank: int, steps: int) -> dict[str, float]:
-    base = peak_memory()
+    base = peak_memory_bytes()
     model = new_model(rank)
     fit_seconds, _ = timed(lambda: model.fit(*data))
     descent_seconds, _ = timed(lambda: descend(model, steps))
-    peak = peak_memory()
+    peak = peak_memory_bytes()
     return {
         "states": len(model.states_),
         "rank": model.rank_,

@@ -7,13 +7,11 @@ the clock's, on a busy one without the time spent waiting for a core.
 from __future__ import annotations
 
 import json
-import re
 import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from suite import provenance
@@ -58,18 +56,6 @@ def in_turns(tasks: dict[str, Task], repeats: int) -> dict[str, Timing]:
 def ratios(slow: Iterable[float], fast: Iterable[float]) -> Spread:
     """How many times slower, round by round."""
     return Spread.of(s / f for s, f in zip(slow, fast, strict=True))
-
-
-def peak_memory() -> int:
-    """Bytes that this process held at most.
-
-    Linux hands `ru_maxrss` down from the process that starts another, `VmHWM` it does not.
-    """
-    try:
-        status = Path("/proc/self/status").read_text(encoding="utf-8")
-    except OSError:
-        return provenance.peak_memory_bytes()
-    return int(re.search(r"^VmHWM:\s*(\d+) kB$", status, re.MULTILINE)[1]) * 1024
 
 
 def in_own_process(module: str, *arguments: object) -> dict[str, Any]:
