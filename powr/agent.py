@@ -18,7 +18,7 @@ import numpy as np
 from gymnasium.spaces import Discrete
 from numpy.typing import ArrayLike, NDArray
 
-from powr.kernels import Kernel
+from powr.kernels import Dirac, Kernel
 from powr.mirror_descent import mirror_descent, softmax
 from powr.progress import Progress
 from powr.spaces import check_kernel, check_spaces, default_kernel, make_env
@@ -65,7 +65,8 @@ class POWR:
     episodes_per_epoch : the least number of episodes an epoch collects.
     epoch_growth : the least growth of the data an epoch collects, as a fraction of what there is;
         0.05 plans anew whenever there are 5% more transitions.
-    method : how the world model is solved: auto, exact, low_rank or subset (see `WorldModel`).
+    method : how the world model is solved: exact, low_rank or subset (see `WorldModel`); auto is
+        exact for the Dirac kernel and subset for others, which keeps the time of a plan bounded.
     tolerance, max_rank : of the low-rank or subset world model; unused for the Dirac kernel.
     prior : the action value of what was never tried.
     seed : seeds every random draw, those of the environment included.
@@ -297,13 +298,18 @@ class POWR:
                 self.kernel_,
                 self.n_actions,
                 regularization=self.regularization,
-                method=self.method,
+                method=self._model_method(),
                 tolerance=self.tolerance,
                 max_rank=self.max_rank,
                 prior=self.prior,
             )
         self._history.append(columns)
         self.model_.partial_fit(*columns)
+
+    def _model_method(self) -> str:
+        if self.method != "auto":
+            return self.method
+        return "exact" if isinstance(self.kernel_, Dirac) else "subset"
 
     # -- acting -------------------------------------------------------------------------------
 
