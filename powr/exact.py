@@ -1,9 +1,12 @@
 """Action values by the exact solve of Prop. 3: (K_lambda - gamma M_pi) c = y, repeats collapsed.
 
-With w the sum of c over the repeats of each pair, N their counts, Gamma the Gram matrix of the
-distinct states and C the counts of next states, the system of n unknowns becomes one a pair:
+With w the sum of c over the repeats of each pair, N their counts, K and Gamma the kernel from the
+pairs' states to themselves and from the next states to them, and C the counts of next states, the
+system of n unknowns becomes one a pair:
 
     (N K + n lambda - gamma C (Gamma * pi)) w = summed rewards.
+
+Given `max_pairs` it is solved on the pairs that `subset.py` chooses: Algorithm 1 on chosen data.
 """
 
 from __future__ import annotations
@@ -13,45 +16,66 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from powr.kernels import Kernel
+from powr.subset import choose_pairs
 from powr.transitions import Transitions
 
 
 class ExactModel:
-    """One unknown a distinct pair; weights are coefficients over the distinct states."""
+    """One unknown a distinct pair; weights are laid out as (pairs, actions)."""
 
-    def __init__(self, kernel: Kernel, data: Transitions, regularization: float):
+    def __init__(
+        self,
+        kernel: Kernel,
+        data: Transitions,
+        regularization: float,
+        max_pairs: int | None = None,
+    ):
         self.kernel = kernel
         self.data = data
         self.regularization = regularization
+        self.max_pairs = max_pairs
 
     @property
     def rank(self) -> int:
-        return len(self.data.index)
+        return len(self._pairs)
 
     def update(self) -> None:
-        data = self.data
-        self._gram = self.kernel(data.index.states, data.index.states)
-        same_action = data.pair_action[:, None] == data.pair_action[None, :]
-        gram_of_pairs = self._gram[np.ix_(data.pair_state, data.pair_state)] * same_action
-        self._system = data.pair_count[:, None] * gram_of_pairs
-        self._system[np.diag_indices_from(self._system)] += data.size * self.regularization
-        self._next_counts = next_counts(data, data.continuing_count)
+        data, states = self.data, self.data.index.states
+        self._pairs = np.arange(len(data.pair_state))
+        if self.max_pairs is not None:
+            self._pairs = choose_pairs(data, self.kernel, self.max_pairs)
+        self._action = data.pair_action[self._pairs]
+        pair_state, count = data.pair_state[self._pairs], data.pair_count[self._pairs]
+        self._gram = self.kernel(states, states[pair_state])
+        same_action = self._action[:, None] == self._action[None, :]
+        self._system = count[:, None] * self._gram[pair_state] * same_action
+        self._system[np.diag_indices_from(self._system)] += count.sum() * self.regularization
+        counts = next_counts(data, data.continuing_count)[self._pairs].tocsc()
+        self._next_states = np.flatnonzero(np.diff(counts.indptr))
+        self._next_counts = counts[:, self._next_states].tocsr()
 
     def solve(self, rewards: NDArray, policy: NDArray, gamma: float) -> NDArray:
         """Weights of the action values; rewards summed a pair, policy at the distinct states."""
-        data = self.data
-        onward = self._gram[:, data.pair_state] * policy[:, data.pair_action]
+        onward = self._gram[self._next_states]
+        onward *= policy[np.ix_(self._next_states, self._action)]
         system = self._system - gamma * (self._next_counts @ onward)
-        return table_of_pairs(data, np.linalg.solve(system, rewards))
+        return self._lay_out(np.linalg.solve(system, rewards[self._pairs]))
 
     def regress(self, targets: NDArray) -> NDArray:
         """Weights of the kernel ridge regression on targets summed a pair."""
-        return table_of_pairs(self.data, np.linalg.solve(self._system, targets))
+        return self._lay_out(np.linalg.solve(self._system, targets[self._pairs]))
 
     def at_states(self, weights: NDArray) -> NDArray:
         return self._gram @ weights
 
     def coefficients(self, weights: NDArray) -> NDArray:
+        table = np.zeros((len(self.data.index), self.data.n_actions))
+        table[self.data.pair_state[self._pairs], self._action] = weights.sum(axis=1)
+        return table
+
+    def _lay_out(self, pair_weights: NDArray) -> NDArray:
+        weights = np.zeros((self.rank, self.data.n_actions))
+        weights[np.arange(self.rank), self._action] = pair_weights
         return weights
 
 
@@ -59,10 +83,3 @@ def next_counts(data: Transitions, counts: NDArray) -> csr_array:
     """Counts of the triples as a sparse (pairs, states) matrix."""
     shape = (len(data.pair_state), len(data.index))
     return csr_array((counts, (data.triple_pair, data.triple_next)), shape=shape)
-
-
-def table_of_pairs(data: Transitions, pair_values: NDArray) -> NDArray:
-    """Values of the pairs laid out as (states, actions), zero where a pair was never seen."""
-    table = np.zeros((len(data.index), data.n_actions))
-    table[data.pair_state, data.pair_action] = pair_values
-    return table

@@ -2,7 +2,8 @@
 
 `WorldModel` estimates T_n and r_n by conditional mean embeddings, Eq. (10), and from them the
 action values of any policy, Prop. 3. It holds the data and chooses the solver: `empirical_mdp.py`,
-`exact.py`, `low_rank.py` or `subset.py`, which give the same function or one close to it.
+`exact.py` (on all pairs or a subset) or `low_rank.py`, which give the same function or one close
+to it.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ from powr.empirical_mdp import EmpiricalMDP
 from powr.exact import ExactModel, next_counts
 from powr.kernels import Dirac, Kernel
 from powr.low_rank import LowRankModel
-from powr.subset import SubsetModel
 from powr.transitions import Transitions
 from powr.validation import (
     check_count,
@@ -57,7 +57,7 @@ class WorldModel:
     ----------
     states_ : the distinct states seen, in order of appearance.
     n_transitions_ : the number of transitions fitted.
-    rank_ : the number of states that span the model.
+    rank_ : the number of states or pairs that span the model.
     method_ : the method in use.
 
     Examples
@@ -120,7 +120,11 @@ class WorldModel:
         next_states: ArrayLike,
         terminated: ArrayLike,
     ) -> WorldModel:
-        """Add transitions to those already fitted; the outcome is that of one fit to all."""
+        """Add transitions to those already fitted.
+
+        The outcome is that of one fit to all, but for a low-rank model: that one to its tolerance,
+        or to what `max_rank` allows.
+        """
         if not hasattr(self, "_data"):
             return self.fit(states, actions, rewards, next_states, terminated)
         return self._add(
@@ -145,7 +149,7 @@ class WorldModel:
 
     @property
     def rank_(self) -> int:
-        return self._solver.rank
+        return self._ready_solver().rank
 
     def action_values(self, policy: Policy, gamma: float) -> StateFunction:
         """The estimate q of the policy's action values, Prop. 3, as a function of states.
@@ -158,9 +162,7 @@ class WorldModel:
 
     def reward(self, states: ArrayLike) -> NDArray:
         """The reward estimate r_n(x, a), (n, n_actions)."""
-        return self.function(self.coefficients(self._solver.regress(self._data.pair_reward)))(
-            states
-        )
+        return self._regress(self._data.pair_reward)(states)
 
     def expect(
         self, f: StateFunction, states: ArrayLike, *, past_termination: bool = True
@@ -178,7 +180,7 @@ class WorldModel:
     def solve(self, policy: NDArray, gamma: float) -> NDArray:
         """Weights of the action values for a policy given by its probabilities at `states_`."""
         try:
-            return self._solver.solve(self._rewards_above_prior(gamma), policy, gamma)
+            return self._ready_solver().solve(self._rewards_above_prior(gamma), policy, gamma)
         except np.linalg.LinAlgError as error:
             raise np.linalg.LinAlgError(
                 f"the action values of this policy are not determined (the system of Prop. 3 is "
@@ -188,11 +190,11 @@ class WorldModel:
 
     def at_states(self, weights: NDArray) -> NDArray:
         """The function of these weights at `states_`: H C of Algorithm 1."""
-        return self._solver.at_states(weights)
+        return self._ready_solver().at_states(weights)
 
     def coefficients(self, weights: NDArray) -> NDArray:
         """The weights as coefficients over `states_`: C of Algorithm 1, (states, n_actions)."""
-        return self._solver.coefficients(weights)
+        return self._ready_solver().coefficients(weights)
 
     def function(self, coefficients: NDArray, offset: float = 0.0) -> StateFunction:
         """The function k(x, states_) C + offset, from (n,) or (n, d) states to (n, n_actions)."""
@@ -213,7 +215,7 @@ class WorldModel:
         return lambda states: self.kernel(states, centers) @ coefficients
 
     def _regress(self, targets: NDArray) -> StateFunction:
-        return self.function(self.coefficients(self._solver.regress(targets)))
+        return self.function(self.coefficients(self._ready_solver().regress(targets)))
 
     def _rewards_above_prior(self, gamma: float) -> NDArray:
         """Summed rewards of the residual q - prior: r - prior + gamma (1 - d) prior."""
@@ -229,8 +231,17 @@ class WorldModel:
         if self._solver is None or method != self.method_:
             self.method_ = method
             self._solver = self._make_solver()
-        self._solver.update()
+        self._solver_is_stale = True
+        if method == "low_rank":
+            self._ready_solver()  # its dictionary depends on the portions in which the data came
         return self
+
+    def _ready_solver(self) -> EmpiricalMDP | ExactModel | LowRankModel:
+        """The solver, brought up to date where the data grew since it was last used."""
+        if self._solver_is_stale:
+            self._solver.update()
+            self._solver_is_stale = False
+        return self._solver
 
     def _choose_method(self) -> str:
         if self.method != "auto":
@@ -238,16 +249,15 @@ class WorldModel:
         few = len(self._data.pair_state) <= _EXACT_PAIRS
         return "exact" if few or isinstance(self.kernel, Dirac) else "low_rank"
 
-    def _make_solver(self) -> EmpiricalMDP | ExactModel | LowRankModel | SubsetModel:
-        if self.method_ == "subset":
-            return SubsetModel(self.kernel, self._data, self.regularization, self.max_rank)
+    def _make_solver(self) -> EmpiricalMDP | ExactModel | LowRankModel:
         if self.method_ == "low_rank":
             return LowRankModel(
                 self.kernel, self._data, self.regularization, self.tolerance, self.max_rank
             )
-        if isinstance(self.kernel, Dirac):
+        if self.method_ == "exact" and isinstance(self.kernel, Dirac):
             return EmpiricalMDP(self._data, self.regularization)
-        return ExactModel(self.kernel, self._data, self.regularization)
+        max_pairs = self.max_rank if self.method_ == "subset" else None
+        return ExactModel(self.kernel, self._data, self.regularization, max_pairs)
 
     def _check_parameters(self) -> None:
         if not isinstance(self.kernel, Kernel):

@@ -7,6 +7,7 @@ import numpy as np
 
 from powr.low_rank import FeatureTable
 from powr.transitions import GrowingArray
+from powr.world_model import WorldModel
 
 
 def snapshot(agent, *, without: tuple[str, ...] = ()) -> dict:
@@ -17,6 +18,8 @@ def bits(value):
     """Equal for two values exactly if they agree to the last bit."""
     if isinstance(value, gymnasium.Env):
         return None
+    if isinstance(value, WorldModel) and hasattr(value, "_data"):
+        value._ready_solver()  # a solver may wait until it is needed
     if isinstance(value, GrowingArray | FeatureTable):
         return bits(value.view)  # what lies beyond the view is reserve
     if isinstance(value, np.ndarray):

@@ -34,7 +34,7 @@ def subset(data, max_rank):
 
 def test_it_is_the_exact_solve_on_the_chosen_transitions(data):
     model = subset(data, 40)
-    chosen = model._solver._pairs  # no pair repeats here, so pairs are transitions
+    chosen = model._ready_solver()._pairs  # no pair repeats here, so pairs are transitions
     alone = WorldModel(KERNEL, 3, method="exact").fit(*(column[chosen] for column in data))
     np.testing.assert_allclose(
         model.action_values(policy, 0.9)(data[3]),
@@ -56,7 +56,7 @@ def test_it_is_the_exact_solve_where_all_pairs_fit(data, max_rank):
 
 def test_actions_share_the_pairs_in_proportion(data):
     model = subset(data, 40)
-    share = np.bincount(data[1][model._solver._pairs], minlength=3) / 40
+    share = np.bincount(data[1][model._ready_solver()._pairs], minlength=3) / 40
     assert model.rank_ <= 40
     np.testing.assert_allclose(share, np.bincount(data[1]) / N, atol=1 / 40)
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from powr.kernels import Dirac, Exponential, Gaussian
-from powr.mirror_descent import softmax
+from powr.mirror_descent import mirror_descent, softmax
 from powr.tabular import TabularMDP
 from powr.world_model import WorldModel
 from tests.reference import kernels as literal
@@ -165,7 +165,6 @@ def test_exact_solver_equals_algorithm_1(kernel, regularization, seed):
     similarity = literal.gram(k, queries, data.states)
     one_hot = np.eye(N_ACTIONS)[data.actions]
 
-    total = np.zeros((len(model.states_), N_ACTIONS))
     for t, c in enumerate(solution.coefficients):
 
         def policy(states, C=solution.weights[t]):
@@ -174,9 +173,10 @@ def test_exact_solver_equals_algorithm_1(kernel, regularization, seed):
         q = similarity @ (c[:, None] * one_hot)
         close = {"rtol": 1e-8, "atol": 1e-8 * np.abs(q).max()}
         np.testing.assert_allclose(model.action_values(policy, gamma)(queries), q, **close)
-        total += model.solve(softmax(step_size * model.at_states(total)), gamma)
+    uniform = np.zeros((len(model.states_), N_ACTIONS))
+    _, total = mirror_descent(model, uniform, steps=5, step_size=step_size, gamma=gamma)
     np.testing.assert_allclose(
-        softmax(step_size * model.function(total)(queries)), solution.policy(queries), rtol=1e-8
+        softmax(model.function(total)(queries)), solution.policy(queries), rtol=1e-8
     )
 
 
@@ -188,12 +188,11 @@ def test_algorithm_1_as_printed_is_the_case_without_termination():
         *data[:4], n_actions=N_ACTIONS, kernel=KERNELS["Exponential"][1], **settings
     )
     model = fitted(data, method="exact", regularization=1e-3)
-    total = np.zeros((len(model.states_), N_ACTIONS))
-    for _ in range(2):
-        total += model.solve(softmax(0.3 * model.at_states(total)), 0.9)
+    uniform = np.zeros((len(model.states_), N_ACTIONS))
+    _, total = mirror_descent(model, uniform, steps=2, step_size=0.3, gamma=0.9)
     states = rng.normal(size=(5, 2))
     np.testing.assert_allclose(
-        softmax(0.3 * model.function(total)(states)), printed.policy(states), rtol=1e-8
+        softmax(model.function(total)(states)), printed.policy(states), rtol=1e-8
     )
 
 
