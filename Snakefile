@@ -8,6 +8,7 @@
 # that name is there, whatever the times of files say. Stale files have other names.
 
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -26,11 +27,24 @@ RESULTS = f"results/{SCALE}"
 FIGURES = "figures" if SCALE == "paper" else f"{RESULTS}/figures"
 
 PARTIAL = str(config["partial"]).lower() == "true"
-RUNS = [Path("results", run.path) for run in runs(load("envs.yaml"), SCALE)]
+STUDY = load("envs.yaml")
+RUNS = [Path("results", run.path) for run in runs(STUDY, SCALE)]
 if PARTIAL:
     RUNS = [path for path in RUNS if path.exists()]
 
+# Names of the algorithms whose runs leave a trained agent beside them.
+POWR = "|".join(
+    re.escape(name)
+    for name, entry in STUDY["algorithms"].items()
+    if entry["class"] == "powr"
+)
+
 CODE = sorted(Path("suite").rglob("*.py"))
+
+
+wildcard_constraints:
+    seed=r"\d+",
+    digest="[0-9a-f]{12}",
 
 
 rule all:
@@ -56,8 +70,7 @@ rule train:
     benchmark:
         "results/{scale}/{env}/{algorithm}/seed{seed}-{digest}.benchmark.tsv"
     wildcard_constraints:
-        seed=r"\d+",
-        digest="[0-9a-f]{12}",
+        algorithm=f"(?!({POWR})/)[^/]+",
     # Seed 0 of everything comes before seed 1 of anything.
     priority: lambda wildcards: -int(wildcards.seed)
     conda:
@@ -70,6 +83,15 @@ rule train:
         "python -m suite.run --scale {wildcards.scale:q} --env {wildcards.env:q}"
         " --algorithm {wildcards.algorithm:q} --seed {wildcards.seed} --envs {input.study:q}"
         " --out {output.csv:q} 2> {log:q}"
+
+
+use rule train as train_powr with:
+    output:
+        csv="results/{scale}/{env}/{algorithm}/seed{seed}-{digest}.csv",
+        json="results/{scale}/{env}/{algorithm}/seed{seed}-{digest}.json",
+        agent="results/{scale}/{env}/{algorithm}/seed{seed}-{digest}.npz",
+    wildcard_constraints:
+        algorithm=POWR,
 
 
 rule aggregate:

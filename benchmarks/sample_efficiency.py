@@ -33,7 +33,7 @@ HEADINGS = (
 def evaluations(task: config.Run, study: dict) -> tuple[str, pd.DataFrame, float]:
     """The table of one run and the seconds it took."""
     settings = config.resolve(study, SCALE, task.environment, task.algorithm)
-    csv, document = run(settings, task.seed, f"{task.environment}, seed {task.seed}")
+    csv, document, _ = run(settings, task.seed, f"{task.environment}, seed {task.seed}")
     return task.environment, pd.read_csv(io.StringIO(csv)), document["duration_seconds"]
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import gymnasium
 import numpy as np
+from gymnasium.envs.registration import EnvSpec
 
 from suite import SuiteError
 
@@ -41,6 +42,11 @@ class Guarded(gymnasium.Wrapper):
     def __init__(self, env: gymnasium.Env, name: str) -> None:
         super().__init__(env)
         self.name = name
+
+    @property
+    def spec(self) -> EnvSpec | None:
+        """The environment's own, by which a saved agent finds it without the suite."""
+        return self.env.spec
 
     def reset(self, **arguments: Any) -> tuple[Any, dict[str, Any]]:
         try:

@@ -3,7 +3,8 @@
     python -m suite.run --scale quick --env Taxi-v3 --algorithm dqn --seed 3 --out FILE.csv
 
 The evaluations go to FILE.csv, which holds no clock and is byte-identical when run again;
-settings, provenance and times go to FILE.json. Both appear whole or not at all, the CSV last.
+settings, provenance and times go to FILE.json, and POWR's trained agent to FILE.npz. All appear
+whole or not at all, the CSV last.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import os
 import re
 import signal
 import sys
+import tempfile
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,6 +26,7 @@ from typing import Any
 import numpy as np
 import threadpoolctl
 
+from powr import POWR
 from suite import SuiteError, algorithms, config, environments, provenance
 from suite.evaluation import COLUMNS, Evaluation, Evaluator, grid
 from suite.write import write_together
@@ -81,8 +84,8 @@ class Recorder:
         )
 
 
-def run(settings: dict[str, Any], seed: int, name: str) -> tuple[str, dict[str, Any]]:
-    """The text of the run's CSV and the content of its JSON."""
+def run(settings: dict[str, Any], seed: int, name: str) -> tuple[str, dict[str, Any], bytes | None]:
+    """The text of the run's CSV, the content of its JSON, and the file of a trained POWR."""
     started = datetime.now(UTC)
     environments.check_fingerprint(settings["environment"])
     seeds = seed_streams(seed)
@@ -101,17 +104,19 @@ def run(settings: dict[str, Any], seed: int, name: str) -> tuple[str, dict[str, 
     # All libraries are loaded by now, so that none is missed.
     with threadpoolctl.threadpool_limits(1):
         origin = provenance.collect()
-        learn(settings["timesteps"], callback=recorder)
+        trained = learn(settings["timesteps"], callback=recorder)
     if len(recorder.rows) < len(points):
         raise SuiteError(
             f"{name}: training ended before timestep {points[len(recorder.rows)]}, where an "
             "evaluation was due"
         )
     csv = as_csv(recorder.rows)
-    return csv, {
+    agent = saved(trained) if isinstance(trained, POWR) else None
+    document = {
         "settings": {**settings, "seed": seed},
         "digest": config.digest(settings),
         "csv_sha256": hashlib.sha256(csv.encode()).hexdigest(),
+        **({} if agent is None else {"agent_sha256": hashlib.sha256(agent).hexdigest()}),
         "provenance": origin,
         "seed_streams": seeds,
         "started": started.isoformat(timespec="seconds"),
@@ -119,6 +124,15 @@ def run(settings: dict[str, Any], seed: int, name: str) -> tuple[str, dict[str, 
         "peak_memory_bytes": provenance.peak_memory_bytes(),
         "evaluations": recorder.times,
     }
+    return csv, document, agent
+
+
+def saved(agent: POWR) -> bytes:
+    """The content of the file that `POWR.load` reads."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "agent.npz")
+        agent.save(path)
+        return path.read_bytes()
 
 
 def as_csv(rows: list[tuple[int, Evaluation]]) -> str:
@@ -170,13 +184,14 @@ def main(arguments: list[str] | None = None) -> int:
         settings = config.resolve(study, options.scale, options.env, options.algorithm)
         check_out(options.out, options.seed, config.digest(settings))
         name = f"{options.algorithm} on {options.env}, seed {options.seed}"
-        csv, document = run(settings, options.seed, name)
+        csv, document, agent = run(settings, options.seed, name)
         for signum in signals:
             signal.signal(signum, signal.SIG_IGN)
         # The CSV comes last: it says that the run is finished.
         write_together(
             {
                 options.out.with_suffix(".json"): json.dumps(document, indent=1) + "\n",
+                **({} if agent is None else {options.out.with_suffix(".npz"): agent}),
                 options.out: csv,
             }
         )

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 import torch
 
+from powr import POWR
+from powr.tabular import TabularMDP
 from suite import algorithms, config, run
 from suite.evaluation import Evaluator, grid
 
@@ -80,12 +82,16 @@ def test_rerun_is_byte_identical_whatever_the_callers_settings(envs, tmp_path, a
         last = errors.splitlines()[-1]
         assert last.startswith(f"{algorithm} on Taxi-v3, seed 0: 300 of 300 timesteps, ")
         assert " a second, last return " in last
-    assert outs[0].read_bytes() == outs[1].read_bytes()
+    suffixes = [".csv", ".npz"] if algorithm == "powr" else [".csv"]
+    for suffix in suffixes:
+        first, second = (out.with_suffix(suffix).read_bytes() for out in outs)
+        assert first == second
     for out in outs:
         document = json.loads(out.with_suffix(".json").read_text())
         pools = document["provenance"]["thread_pools"]
         assert {pool["num_threads"] for pool in pools} == {1}
-        assert sorted(path.name for path in out.parent.iterdir()) == ["run.csv", "run.json"]
+        written = {path.name for path in out.parent.iterdir()}
+        assert written == {"run.json", *(f"run{suffix}" for suffix in suffixes)}
 
 
 @pytest.mark.parametrize("environment", ["FrozenLake-v1", "MountainCar-v0"])
@@ -125,6 +131,21 @@ def test_json_beside_the_run_file(envs, tmp_path):
     assert 0 < seconds[0] < seconds[1] < seconds[2] == document["duration_seconds"]
     assert 0 < sum(entry["evaluation_seconds"] for entry in evaluations) < seconds[2]
     assert document["peak_memory_bytes"] > 10**7
+
+
+def test_trained_agent_beside_the_run_file(envs, tmp_path):
+    out = tmp_path / "run.csv"
+    assert run.main(arguments(envs, out, "powr", "FrozenLake-v1")) == 0
+    document = json.loads(out.with_suffix(".json").read_text())
+    content = out.with_suffix(".npz").read_bytes()
+    assert document["agent_sha256"] == hashlib.sha256(content).hexdigest()
+    agent = POWR.load(out.with_suffix(".npz"))
+    assert agent.num_timesteps == 300
+    last = list(csv.DictReader(out.read_text().splitlines()))[-1]
+    mdp = TabularMDP.from_env(agent.env)
+    assert mdp.expected_return(agent.action_probabilities(range(16))) == pytest.approx(
+        float(last["sampled_exact_return"])
+    )
 
 
 def test_seeds_give_independent_streams():

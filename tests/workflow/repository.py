@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import yaml
 
 ROOT = Path(__file__).parent.parent.parent
+TRAINING = ("train", "train_powr")
 CLOCKS = ("*.json", "*.benchmark.tsv", "cost.csv", "report.html")  # tell what a run took
 
 
@@ -100,7 +101,7 @@ def jobs(output: str) -> list[Job]:
 
 
 def trained(planned: list[Job]) -> set[Job]:
-    return {job for job in planned if job.rule == "train"}
+    return {job for job in planned if job.rule in TRAINING}
 
 
 def copy_working_tree(folder: Path) -> None:

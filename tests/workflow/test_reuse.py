@@ -95,7 +95,7 @@ def test_a_change_trains_exactly_the_runs_it_touches(repository, change, touched
         for algorithm in ("powr", "powr-bold")
         for seed in range(3)
     }
-    expected = {run for run in everything if touched(Job("train", *run))}
+    expected = {run for run in everything if touched(Job("train_powr", *run))}
     assert {job[1:] for job in trained(planned)} == expected
     assert "aggregate" in {job.rule for job in planned}
 

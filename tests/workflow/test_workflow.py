@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from tests.workflow.repository import ROOT, Repository, copy_working_tree, jobs, trained
+from tests.workflow.repository import ROOT, TRAINING, Repository, copy_working_tree, jobs, trained
 
 pytestmark = pytest.mark.workflow
 
@@ -19,6 +19,7 @@ def test_smoke_scale_from_nothing_to_both_figures(tmp_path):
     results = tmp_path / "results" / "smoke"
     assert len(list(results.glob("*/*/seed?-*.csv"))) == 30
     assert len(list(results.glob("*/*/seed?-*.json"))) == 30
+    assert len(list(results.glob("*/powr/seed?-*.npz"))) == len(list(results.rglob("*.npz"))) == 6
     assert len(list(results.glob("*/*/seed?-*.benchmark.tsv"))) == 30
     assert len(list((tmp_path / "logs" / "smoke").glob("*/*/seed?-*.log"))) == 30
     assert not list(tmp_path.rglob("*.tmp"))
@@ -31,7 +32,7 @@ def test_smoke_scale_from_nothing_to_both_figures(tmp_path):
 
 def test_seed_0_of_everything_runs_first(first_run):
     _, done = first_run
-    seeds = [job.seed for job in jobs(done.stdout + done.stderr) if job.rule == "train"]
+    seeds = [job.seed for job in jobs(done.stdout + done.stderr) if job.rule in TRAINING]
     assert seeds == [0, 0, 0, 0, 1, 1, 1, 1]
 
 
