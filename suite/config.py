@@ -7,8 +7,10 @@ the run file's name, so a run file is current exactly when its name is.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,6 +20,7 @@ import yaml
 from suite import SuiteError
 
 SCHEMA = Path(__file__).parent.parent / "schemas" / "envs.schema.json"
+STUDIES = "studies"  # the scale of the runs of all studies: what two of them share is trained once
 
 
 class Run(NamedTuple):
@@ -34,6 +37,15 @@ class Run(NamedTuple):
         """The run file, relative to the folder of results."""
         name = f"seed{self.seed}-{self.digest}.csv"
         return Path(self.scale, self.environment, self.algorithm, name)
+
+
+class Variant(NamedTuple):
+    """One combination of the settings that a study varies, on one environment."""
+
+    environment: str
+    algorithm: str
+    varied: dict[str, Any]
+    resolved: dict[str, Any]
 
 
 class StrictLoader(yaml.SafeLoader):
@@ -120,6 +132,14 @@ def check_names(study: dict[str, Any], path: str | Path) -> None:
         _check_known(overrides, scale["algorithms"], f"{place}.overrides")
         for algorithm, timesteps in overrides.items():
             _check_known(timesteps, scale["timesteps"], f"{place}.overrides.{algorithm}")
+    if STUDIES in study["scales"]:
+        raise SuiteError(f"{path}: scales.{STUDIES}: is the scale of all studies: rename it")
+    of_powr = [name for name, algorithm in algorithms.items() if algorithm["class"] == "powr"]
+    for name, scope in study.get("studies", {}).items():
+        place = f"{path}: studies.{name}"
+        _check_known(scope["algorithms"], of_powr, f"{place}.algorithms")
+        _check_known(scope["timesteps"], environments, f"{place}.timesteps")
+        _check_known(scope.get("environments", {}), scope["timesteps"], f"{place}.environments")
 
 
 def _check_known(names: Any, known: Any, place: str) -> None:
@@ -134,7 +154,17 @@ def resolve(study: dict[str, Any], scale: str, environment: str, algorithm: str)
     scope = study["scales"][scale]
     _check_known([environment], scope["timesteps"], f"environment at scale {scale}")
     _check_known([algorithm], scope["algorithms"], f"algorithm at scale {scale}")
-    overrides = scope.get("overrides", {}).get(algorithm, {})
+    timesteps = scope["timesteps"] | scope.get("overrides", {}).get(algorithm, {})
+    return _resolved(study, environment, algorithm, timesteps[environment])
+
+
+def _resolved(
+    study: dict[str, Any],
+    environment: str,
+    algorithm: str,
+    timesteps: int,
+    varied: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
     env, learner = study["environments"][environment], study["algorithms"][algorithm]
     return {
         "environment": {
@@ -147,9 +177,10 @@ def resolve(study: dict[str, Any], scale: str, environment: str, algorithm: str)
             "settings": {
                 **learner["settings"],
                 **learner.get("environments", {}).get(environment, {}),
+                **(varied or {}),
             },
         },
-        "timesteps": overrides.get(environment, scope["timesteps"][environment]),
+        "timesteps": timesteps,
         "evaluation": study["evaluation"],
     }
 
@@ -170,3 +201,55 @@ def runs(study: dict[str, Any], scale: str) -> list[Run]:
         for env in scope["timesteps"]
         for name in scope["algorithms"]
     ]
+
+
+def variants(study: dict[str, Any], name: str) -> list[Variant]:
+    """Every combination of the settings that one of the studies varies, on its environments."""
+    _check_known([name], study.get("studies", {}), "study")
+    scope = study["studies"][name]
+    return [
+        Variant(
+            environment,
+            algorithm,
+            varied,
+            _resolved(study, environment, algorithm, timesteps, varied),
+        )
+        for environment, timesteps in scope["timesteps"].items()
+        for algorithm in scope["algorithms"]
+        for varied in _combinations(
+            scope.get("settings", {}) | scope.get("environments", {}).get(environment, {})
+        )
+    ]
+
+
+def _combinations(choices: Mapping[str, list[Any]]) -> list[dict[str, Any]]:
+    return [
+        dict(zip(choices, values, strict=True)) for values in itertools.product(*choices.values())
+    ]
+
+
+def variant_runs(study: dict[str, Any], name: str) -> list[tuple[Variant, Run]]:
+    """The runs of one of the studies; two studies with the same settings have the same run."""
+    return [
+        (
+            variant,
+            Run(STUDIES, variant.environment, variant.algorithm, seed, digest(variant.resolved)),
+        )
+        for variant in variants(study, name)
+        for seed in range(study["studies"][name]["seeds"])
+    ]
+
+
+def resolve_variant(
+    study: dict[str, Any], environment: str, algorithm: str, named: str
+) -> dict[str, Any]:
+    """What `resolve` gives, for the variant of any study that has the digest `named`."""
+    for name in study.get("studies", {}):
+        for variant in variants(study, name):
+            found = (variant.environment, variant.algorithm, digest(variant.resolved))
+            if found == (environment, algorithm, named):
+                return variant.resolved
+    raise SuiteError(
+        f"no study has a variant of {algorithm} on {environment} with the digest {named!r}. "
+        "If envs.yaml has changed meanwhile, start the workflow again"
+    )
