@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import io
 import math
-import sys
 import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -18,8 +17,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from figures.style import COLUMN_WIDTH, STYLE
+from suite.command import write_result
 from suite.names import algorithm_name
-from suite.write import write_together
 
 PANELS_A_ROW = 3
 # Nothing that changes from one drawing to the next: no date, no version of the drawing library.
@@ -119,14 +118,12 @@ def main(
     parser.add_argument("--out-dir", type=Path, help="default: the scale's folder in the results")
     options = parser.parse_args(arguments)
     folder = options.results / options.scale
-    try:
+    out = options.out_dir or folder
+
+    def make() -> dict[Path, bytes]:
         tables = read(folder)
         with matplotlib.style.context(["default", STYLE]):
             figure = draw(tables)
-            files = {suffix: to_bytes(figure, suffix) for suffix in METADATA}
-        out = options.out_dir or folder
-        write_together({out / f"{name}.{suffix}": content for suffix, content in files.items()})
-    except OSError as error:
-        print(f"{parser.prog}: {error}", file=sys.stderr)
-        return 1
-    return 0
+            return {out / f"{name}.{suffix}": to_bytes(figure, suffix) for suffix in METADATA}
+
+    return write_result(parser.prog, make)

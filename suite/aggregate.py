@@ -19,13 +19,13 @@ import pandas as pd
 
 from powr.tabular import TabularMDP
 from suite import SuiteError, config, environments
+from suite.command import write_result
 from suite.config import Run
 from suite.evaluation import grid
 from suite.run_file import read_run_file
 from suite.statistics import time_to_threshold
 from suite.summary import Bounds, Planned, summarise
 from suite.summary_page import find_origins, render
-from suite.write import write_together
 
 GROUP = ["environment", "algorithm"]
 
@@ -159,15 +159,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--out-dir", type=Path, help="default: the scale's folder in the results")
     options = parser.parse_args(arguments)
-    try:
+
+    def make() -> dict[Path, str]:
         study = config.load(options.envs)
         files = aggregate(study, options.scale, options.results, options.partial)
         folder = options.out_dir or options.results / options.scale
-        write_together({folder / name: text for name, text in files.items()})
-    except (SuiteError, OSError) as error:
-        print(f"suite.aggregate: {error}", file=sys.stderr)
-        return 1
-    return 0
+        return {folder / name: text for name, text in files.items()}
+
+    return write_result(parser.prog, make)
 
 
 if __name__ == "__main__":

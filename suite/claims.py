@@ -18,13 +18,13 @@ import pandas as pd
 
 from suite import SuiteError, aggregate, config, deviations
 from suite.claims_page import render
+from suite.command import write_result
 from suite.config import Run
 from suite.names import algorithm_name
 from suite.rules import RULES, needed
 from suite.statistics import Interval
 from suite.summary import shared_timestep
 from suite.verdicts import NOT_TESTED, Data, Finding, Outcome
-from suite.write import write_together
 
 SCHEMA = config.SCHEMA.with_name("claims.schema.json")
 
@@ -173,7 +173,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--out-dir", type=Path, help="default: the scale's folder in the results")
     options = parser.parse_args(arguments)
-    try:
+
+    def make() -> dict[Path, str]:
         study, claims = config.load(options.envs), load(options.claims)
         departures = deviations.load(options.deviations, claims)["deviations"]
         loaded = aggregate.load_runs(study, options.scale, options.results, partial=True)
@@ -182,11 +183,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         folder = options.out_dir or options.results / options.scale
         page = render(judged, claims["rules"], options.scale, departures)
         table = aggregate.to_csv(tabulate(judged))
-        write_together({folder / "claims.csv": table, folder / "claims.md": page})
-    except (SuiteError, OSError) as error:
-        print(f"suite.claims: {error}", file=sys.stderr)
-        return 1
-    return 0
+        return {folder / "claims.csv": table, folder / "claims.md": page}
+
+    return write_result(parser.prog, make)
 
 
 if __name__ == "__main__":

@@ -21,11 +21,11 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from suite import SuiteError, aggregate, config
+from suite.command import write_result
 from suite.names import algorithm_name
 from suite.run_file import RunFileError
 from suite.statistics import censored_median
 from suite.summary import Planned
-from suite.write import write_together
 
 BENCHMARK, RUN_JSON = "benchmark", "run JSON"
 
@@ -198,14 +198,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--out-dir", type=Path, help="default: the scale's folder in the results")
     options = parser.parse_args(arguments)
-    try:
+
+    def make() -> dict[Path, str]:
         table = cost_table(config.load(options.envs), options.scale, options.results)
         folder = options.out_dir or options.results / options.scale
-        write_together({folder / "cost.csv": aggregate.to_csv(table)})
-    except (SuiteError, OSError) as error:
-        print(f"suite.cost: {error}", file=sys.stderr)
-        return 1
-    return 0
+        return {folder / "cost.csv": aggregate.to_csv(table)}
+
+    return write_result(parser.prog, make)
 
 
 if __name__ == "__main__":

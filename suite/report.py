@@ -20,13 +20,13 @@ from urllib.parse import quote
 import jinja2
 import pandas as pd
 
-from suite import SuiteError, aggregate, claims, config, cost, deviations, summary_page
+from suite import aggregate, claims, config, cost, deviations, summary_page
 from suite.claims import Judged
 from suite.claims_page import findings_text
+from suite.command import write_result
 from suite.config import Run
 from suite.names import algorithm_name
 from suite.verdicts import PARTLY, VERDICTS
-from suite.write import write_together
 
 FOLDER = Path(__file__).parent
 TABLES = ("summary.md", "summary.csv", "thresholds.csv", "curves.csv", "claims.csv", "cost.csv")
@@ -228,13 +228,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--figures", type=Path, help="folder of the SVGs (default: the scale's)")
     options = parser.parse_args(arguments)
-    try:
-        page = render(describe(options))
-        write_together({options.results / options.scale / "report.html": page})
-    except (SuiteError, OSError) as error:
-        print(f"suite.report: {error}", file=sys.stderr)
-        return 1
-    return 0
+    page = options.results / options.scale / "report.html"
+    return write_result(parser.prog, lambda: {page: render(describe(options))})
 
 
 if __name__ == "__main__":

@@ -14,13 +14,11 @@ import hashlib
 import json
 import os
 import re
-import signal
 import sys
 import tempfile
 import time
 from datetime import UTC, datetime
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -28,14 +26,10 @@ import threadpoolctl
 
 from powr import POWR
 from suite import SuiteError, algorithms, config, environments, provenance
+from suite.command import write_result
 from suite.evaluation import COLUMNS, Evaluation, Evaluator, grid
-from suite.write import write_together
 
 STREAMS = ("training", "agent", "evaluation", "sampled_evaluation")
-
-
-class Stopped(BaseException):
-    """A signal asked the run to end."""
 
 
 def seed_streams(seed: int) -> dict[str, int]:
@@ -170,43 +164,23 @@ def check_out(out: Path, seed: int, digest: str) -> None:
         )
 
 
-def stop(signum: int, frame: FrameType | None) -> None:
-    raise Stopped(signum)
-
-
 def main(arguments: list[str] | None = None) -> int:
     options = parse_arguments(arguments)
-    signals = (signal.SIGINT, signal.SIGTERM)
-    for signum in signals:
-        signal.signal(signum, stop)
-    try:
+
+    def make() -> dict[Path, str | bytes]:
         study = config.load(options.envs)
         settings = config.resolve(study, options.scale, options.env, options.algorithm)
         check_out(options.out, options.seed, config.digest(settings))
         name = f"{options.algorithm} on {options.env}, seed {options.seed}"
         csv, document, agent = run(settings, options.seed, name)
-        for signum in signals:
-            signal.signal(signum, signal.SIG_IGN)
         # The CSV comes last: it says that the run is finished.
-        write_together(
-            {
-                options.out.with_suffix(".json"): json.dumps(document, indent=1) + "\n",
-                **({} if agent is None else {options.out.with_suffix(".npz"): agent}),
-                options.out: csv,
-            }
-        )
-    except SuiteError as error:
-        print(f"suite.run: {error}", file=sys.stderr)
-        return 1
-    except OSError as error:
-        print(f"suite.run: {options.out} was not written: {error}", file=sys.stderr)
-        return 1
-    except Stopped as stopped:
-        signum = stopped.args[0]
-        reason = signal.Signals(signum).name
-        print(f"suite.run: stopped by {reason}, {options.out} was not written", file=sys.stderr)
-        return 128 + signum
-    return 0
+        return {
+            options.out.with_suffix(".json"): json.dumps(document, indent=1) + "\n",
+            **({} if agent is None else {options.out.with_suffix(".npz"): agent}),
+            options.out: csv,
+        }
+
+    return write_result("suite.run", make)
 
 
 if __name__ == "__main__":

@@ -15,13 +15,21 @@ def write_together(files: Mapping[Path, str | bytes]) -> None:
     aside = {path: path.with_name(f".{path.name}.tmp") for path in files}
     try:
         for path, content in files.items():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with aside[path].open("wb") as file:
-                file.write(content.encode() if isinstance(content, str) else content)
-                file.flush()
-                os.fsync(file.fileno())
+            try:
+                write_through(aside[path], content)
+            except OSError as error:
+                raise OSError(error.errno, error.strerror, str(path)) from error
         for path in files:
             aside[path].replace(path)
     finally:
         for path in aside.values():
             path.unlink(missing_ok=True)
+
+
+def write_through(path: Path, content: str | bytes) -> None:
+    """Write a file that is on the disk, and not only on its way there, when this returns."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("wb") as file:
+        file.write(content.encode() if isinstance(content, str) else content)
+        file.flush()
+        os.fsync(file.fileno())

@@ -17,8 +17,8 @@ import threadpoolctl
 from powr.kernels import Exponential, Gaussian
 from powr.tabular import TabularMDP
 from suite.aggregate import to_csv
+from suite.command import write_result
 from suite.theory import compatibility, estimation, inexact_pmd, models
-from suite.write import write_together
 
 GAMMA = 0.9
 SEEDS = 20
@@ -129,16 +129,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="suite.theory", description=__doc__.splitlines()[0])
     parser.add_argument("--out-dir", type=Path, default=Path("results/theory"))
     options = parser.parse_args(arguments)
-    with threadpoolctl.threadpool_limits(1):
-        tables = compute()
-    try:
-        write_together(
-            {options.out_dir / f"{name}.csv": to_csv(table) for name, table in tables.items()}
-        )
-    except OSError as error:
-        print(f"suite.theory: {error}", file=sys.stderr)
-        return 1
-    return 0
+
+    def make() -> dict[Path, str]:
+        with threadpoolctl.threadpool_limits(1):
+            tables = compute()
+        return {options.out_dir / f"{name}.csv": to_csv(table) for name, table in tables.items()}
+
+    return write_result(parser.prog, make)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ line of powr in tests/powr/test_cli.py, and saved agents in tests/powr/test_chec
 
 import copy
 import shutil
-import signal
 from pathlib import Path
 
 import pytest
@@ -31,15 +30,6 @@ LAKE_FINGERPRINT = "772fc8b107c89df6c910bac798c30dea53758a43db18df74b6b0a03cf714
 STUDY = copy.deepcopy(HAND_WRITTEN)
 STUDY["environments"]["FrozenLake-v1"]["fingerprint"] = LAKE_FINGERPRINT
 HOSTILE = "tests.suite.hostile_environments"
-
-
-@pytest.fixture(autouse=True)
-def _keep_signal_handlers():
-    signals = (signal.SIGINT, signal.SIGTERM)
-    handlers = [signal.getsignal(signum) for signum in signals]
-    yield
-    for signum, handler in zip(signals, handlers, strict=True):
-        signal.signal(signum, handler)
 
 
 @pytest.fixture(scope="module")

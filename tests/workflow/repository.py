@@ -114,6 +114,6 @@ def copy_working_tree(folder: Path) -> None:
         text=True,
     ).stdout
     for name in filter(None, listed.split("\0")):
-        if not name.startswith("results/") and (ROOT / name).exists():
+        if not name.startswith("results/") and (ROOT / name).is_file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(ROOT / name, folder / name)

@@ -1,0 +1,67 @@
+"""How a command ends: its files appear together, or one line says why they do not.
+
+Bad input, a full disk, Ctrl-C and `kill` show no traceback and leave no file behind.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from suite import SuiteError
+from suite.write import write_together
+
+STOPPING = (signal.SIGINT, signal.SIGTERM)
+
+
+class Stopped(BaseException):
+    """A signal asked the command to end."""
+
+
+def write_result(program: str, make: Callable[[], Mapping[Path, str | bytes]]) -> int:
+    """Write the files that `make` returns, in its order; the exit code of the program."""
+    with handlers_restored():
+        try:
+            handle(stop)
+            files = make()
+            handle(signal.SIG_IGN)  # only moments are left
+            write_together(files)
+        except SuiteError as error:
+            return fail(program, error)
+        except OSError as error:
+            return fail(program, f"nothing was written: {error}")
+        except Stopped as stopped:
+            (signum,) = stopped.args
+            name = signal.Signals(signum).name
+            return fail(program, f"stopped by {name}, nothing was written", 128 + signum)
+    return 0
+
+
+def fail(program: str, message: object, code: int = 1) -> int:
+    print(f"{program}: {message}", file=sys.stderr)
+    return code
+
+
+def stop(signum: int, frame: FrameType | None) -> None:
+    handle(signal.SIG_IGN)  # one signal is enough
+    raise Stopped(signum)
+
+
+def handle(handler: Any) -> None:
+    for signum in STOPPING:
+        signal.signal(signum, handler)
+
+
+@contextmanager
+def handlers_restored() -> Iterator[None]:
+    handlers = [signal.getsignal(signum) for signum in STOPPING]
+    try:
+        yield
+    finally:
+        for signum, handler in zip(STOPPING, handlers, strict=True):
+            signal.signal(signum, handler)
