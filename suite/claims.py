@@ -27,6 +27,8 @@ from suite.summary import shared_timestep
 from suite.verdicts import NOT_TESTED, Data, Finding, Outcome
 
 SCHEMA = config.SCHEMA.with_name("claims.schema.json")
+NUMBERS = ["estimate", "low", "high", "p_value"]
+DIGITS = 6  # those that another processor computes alike
 
 
 class Judged(NamedTuple):
@@ -102,7 +104,7 @@ def _runs_of(
 
 def tabulate(judged: Sequence[Judged]) -> pd.DataFrame:
     """One row a finding; a claim without any has one row all the same."""
-    return pd.DataFrame(
+    table = pd.DataFrame(
         {
             "id": entry.claim["id"],
             "claim": entry.claim["claim"],
@@ -125,6 +127,8 @@ def tabulate(judged: Sequence[Judged]) -> pd.DataFrame:
         for entry in judged
         for finding in entry.outcome.findings or [Finding("", "", float("nan"))]
     )
+    table[NUMBERS] = table[NUMBERS].map(lambda number: float(f"{number:.{DIGITS}g}"))
+    return table
 
 
 def read_judged(path: Path, claims: Mapping[str, Any], loaded: aggregate.Loaded) -> list[Judged]:

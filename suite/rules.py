@@ -141,8 +141,12 @@ def who_arrives(data: Data, parameters: Parameters, level: float) -> Outcome:
     """
     environment = parameters["environment"]
     target = _target(data, parameters)
+    horizons = {**parameters["arrive"], **parameters["fail"]}
+    fewest = min(len(data.runs(environment, algorithm)) for algorithm in horizons)
+    if fewest < FEWEST_SEEDS:
+        return _too_few(fewest, FEWEST_SEEDS)
     findings, shares = [], {}
-    for algorithm, horizon in {**parameters["arrive"], **parameters["fail"]}.items():
+    for algorithm, horizon in horizons.items():
         runs = data.runs(environment, algorithm)
         arrived = sum(_arrives(run, target, parameters) for run in runs)
         shares[algorithm] = arrived / len(runs)
@@ -216,7 +220,7 @@ def _judge_pairs(
     pairs = list(_pairs(data, parameters, measure))
     fewest = min(min(len(pair.own), len(pair.theirs)) for pair in pairs)
     if fewest < fewest_seeds:
-        return Outcome(NOT_TESTED, reason=f"{fewest} seeds, {fewest_seeds} are needed")
+        return _too_few(fewest, fewest_seeds)
     findings = [judge(pair) for pair in pairs]
     judged = [finding.supports for finding in findings if finding.supports is not None]
     if not judged:
@@ -224,6 +228,11 @@ def _judge_pairs(
     if all(judged):
         return Outcome(REPRODUCED, findings)
     return Outcome(PARTLY if any(judged) else NOT_REPRODUCED, findings)
+
+
+def _too_few(seeds: int, needed: int) -> Outcome:
+    there = "1 seed" if seeds == 1 else f"{seeds} seeds"
+    return Outcome(NOT_TESTED, reason=f"{there}, {needed} are needed")
 
 
 def _judge_larger(

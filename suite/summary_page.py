@@ -21,6 +21,10 @@ LEGEND = (
     "timesteps, up to the last timestep that all algorithms of the environment share."
 )
 
+OVERVIEW_TITLE = (
+    "Runs that met the threshold, of those there are, and their median timesteps to it:"
+)
+
 SAMPLED_ESTIMATES = {
     "final return [min, max]": ("final_mean", "final_min", "final_max"),
     "IQM": ("final_iqm", "final_iqm_low", "final_iqm_high"),
@@ -75,13 +79,35 @@ def render(
     runs, due = planned["seeds"].sum(), planned["seeds_planned"].sum()
     parts = [f"# Results at the scale {scale}", f"{runs} of {due} runs."]
     if missing:
-        parts.append("Missing runs:\n\n" + "\n".join(f"- `{path}`" for path in missing))
+        parts[-1] += f" `snakemake --cores N --config scale={scale}` trains the others."
+    parts += [OVERVIEW_TITLE, markdown.table(overview(summary))]
+    if missing:
+        parts.append(_missing_runs(missing))
     for environment, rows in summary.groupby("environment", sort=False):
         parts += [f"## {environment}", *map(markdown.table, (times(rows), returns(rows)))]
         parts += filter(None, [bounds_text(rows)])
     parts += ["## How to read it", LEGEND]
     parts += ["## Where the results came from", _origins_table(origins)]
     return "\n\n".join(parts) + "\n"
+
+
+def overview(summary: pd.DataFrame) -> list[tuple[str, ...]]:
+    """The first threshold of every environment side by side, the head first."""
+    columns = {}
+    for environment, rows in summary.groupby("environment", sort=False):
+        first = rows[rows["threshold"] == rows["threshold"].iloc[0]].to_dict("records")
+        title = f"{environment}, return {first[0]['threshold']:g}"
+        columns[title] = {_algorithm(row): _arrivals(row) for row in first}
+    algorithms = dict.fromkeys(name for cells in columns.values() for name in cells)
+    body = [(name, *(cells.get(name, "") for cells in columns.values())) for name in algorithms]
+    return [("algorithm", *columns), *body]
+
+
+def _arrivals(row: Mapping[str, Any]) -> str:
+    if not row["seeds"]:
+        return "no run"
+    reached = f"{row['reached']} of {row['seeds']}"
+    return f"{reached}: {_median_and_range(row)[0]}" if row["reached"] else reached
 
 
 def times(rows: pd.DataFrame) -> list[tuple[str, ...]]:
@@ -123,6 +149,11 @@ def returns(rows: pd.DataFrame) -> list[tuple[str, ...]]:
         estimates = (_estimate(row, *names) for names in columns.values())
         table.append((_algorithm(row), f"{row['timesteps']:,}", *estimates))
     return table
+
+
+def _missing_runs(missing: Sequence[str]) -> str:
+    listed = "\n".join(f"- `{path}`" for path in missing)
+    return f"<details><summary>Missing runs</summary>\n\n{listed}\n\n</details>"
 
 
 def bounds_text(rows: pd.DataFrame) -> str:

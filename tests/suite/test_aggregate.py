@@ -187,6 +187,18 @@ class TestMissingRuns:
         assert "8 of 12 runs" in files["summary.md"]
         assert str(run_of("FrozenLake-v1", "powr", 0).path) in files["summary.md"]
 
+    def test_overview_counts_the_runs_there_are(self, results):
+        remove(results, "FrozenLake-v1", "powr", 0, 1, 2)
+        remove(results, "MountainCar-v0", "dqn", 1)
+        page = aggregate.aggregate(STUDY, "tiny", results, partial=True)["summary.md"]
+        head, _, *rows = page.partition("median timesteps to it:\n\n")[2].splitlines()[:5]
+        assert head == "| algorithm | FrozenLake-v1, return 0.8 | MountainCar-v0, return -110 |"
+        assert rows == [
+            "| POWR | no run | 3 of 3: 100 |",
+            "| DQN | 1 of 3: > 5,000 | 0 of 2 |",
+            "| POWR (sampled) |  | 2 of 3: 100 |",
+        ]
+
     def test_partial_without_any_run_is_an_error(self, tmp_path):
         with pytest.raises(SuiteError, match="12 of 12 runs are missing"):
             load_runs(STUDY, "tiny", tmp_path, partial=True)

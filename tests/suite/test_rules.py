@@ -209,6 +209,11 @@ class TestWhoArrives:
         data = data_of({("E", "powr"): powr, ("E", "dqn"): dqn, ("E", "ppo"): ppo})
         assert rules.who_arrives(data, ARRIVALS, LEVEL).verdict == verdict
 
+    def test_two_seeds_are_no_verdict(self):
+        data = data_of({("E", "powr"): EARLY, ("E", "dqn"): LATE, ("E", "ppo"): NEVER[:2]})
+        outcome = rules.who_arrives(data, ARRIVALS, LEVEL)
+        assert (outcome.verdict, outcome.reason) == (NOT_TESTED, "2 seeds, 3 are needed")
+
     def test_shorter_training_leaves_a_failure_open(self):
         data = data_of({("E", "powr"): EARLY, ("E", "dqn"): EARLY, ("E", "ppo"): NEVER}, budget=800)
         outcome = rules.who_arrives(data, ARRIVALS, LEVEL)
