@@ -7,7 +7,7 @@ READY := .venv/.ready
 SCALE ?= quick
 
 .DEFAULT_GOAL := help
-.PHONY: help setup quick paper theory test lint report report-test sample-efficiency bench faults slurm-test clean
+.PHONY: help setup quick paper ship verify theory studies test lint report report-test sample-efficiency bench faults slurm-test clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -29,8 +29,19 @@ quick: $(READY) ## both figures, the verdicts and the report from nothing, at a 
 paper: $(READY) ## the replication: what is missing of 105 runs, then figures, verdicts, report
 	$(BIN)/snakemake --cores $(CORES)
 
+ship: $(READY) ## after new paper-scale runs: their figures, verdicts, table in the README, manifest
+	$(BIN)/snakemake --cores $(CORES) --config partial=true --forcerun aggregate claims cost -- all gifs
+	$(BIN)/python -m suite.readme
+	$(BIN)/python -m suite.manifest
+
+verify: $(READY) ## make what is shipped again and train cheap runs again, and compare
+	$(BIN)/python -m suite.verify --cores $(CORES)
+
 theory: $(READY) ## the paper's theorems by numbers: results/theory/*.csv and figures/theory.pdf
 	$(BIN)/snakemake --cores 1 theory
+
+studies: $(READY) ## the paper's open questions: results/studies/*.csv, figures/studies, docs/studies.md
+	$(BIN)/snakemake --cores $(CORES) studies
 
 test: $(READY) lint ## every test that needs nothing but Python
 	$(BIN)/python -m pytest --numprocesses $(CORES) --dist worksteal

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from snakemake.utils import min_version, validate
 
-from suite.config import load, runs
+from suite.config import load, runs, variant_runs
 
 min_version("9.0")
 validate(config, "schemas/workflow.schema.json")
@@ -39,12 +39,22 @@ POWR = "|".join(
     if entry["class"] == "powr"
 )
 
+# Those of seed 0 are shown in pictures.
+AGENTS = {
+    run.environment: Path("results", run.path).with_suffix(".npz")
+    for run in runs(STUDY, SCALE)
+    if run.algorithm == "powr" and run.seed == 0
+}
+if PARTIAL:
+    AGENTS = {env: path for env, path in AGENTS.items() if path.exists()}
+
 CODE = sorted(Path("suite").rglob("*.py"))
 
 
 wildcard_constraints:
     seed=r"\d+",
     digest="[0-9a-f]{12}",
+    study="[a-z]+",
 
 
 rule all:
@@ -156,6 +166,29 @@ rule threshold_boxplots:
         "python -m figures.thresholds --scale {params.scale:q} --out-dir {params.folder:q} 2> {log:q}"
 
 
+rule gif:
+    input:
+        agent=lambda wildcards: AGENTS[wildcards.env],
+    output:
+        f"{FIGURES}/{{env}}.gif",
+    log:
+        f"logs/{SCALE}/{{env}}.gif.log",
+    localrule: True
+    wildcard_constraints:
+        env="|".join(map(re.escape, AGENTS)),
+    conda:
+        "environment.yml"
+    shell:
+        "python -m powr render {input.agent:q} --out {output:q} > {log:q} 2>&1"
+
+
+# An episode of a trained agent of each environment: snakemake --cores 1 gifs
+rule gifs:
+    input:
+        expand(rules.gif.output, env=AGENTS),
+    localrule: True
+
+
 rule theory_tables:
     input:
         code=sorted([*Path("suite/theory").glob("*.py"), *Path("powr").glob("*.py")]),
@@ -192,6 +225,82 @@ rule theory:
         folder=lambda wildcards, output: Path(output.pdf).parent,
     shell:
         "python -m figures.theory --scale theory --out-dir {params.folder:q} 2> {log:q}"
+
+
+rule study_tables:
+    input:
+        study="envs.yaml",
+        runs=lambda wildcards: [
+            Path("results", run.path)
+            for _, run in variant_runs(STUDY, wildcards.study)
+        ],
+        code=CODE,
+    output:
+        runs="results/studies/{study}.csv",
+        curves="results/studies/{study}_curves.csv",
+    log:
+        "logs/studies/{study}.log",
+    localrule: True
+    conda:
+        "environment.yml"
+    shell:
+        "python -m suite.studies --study {wildcards.study} 2> {log:q}"
+
+
+rule rank_error:
+    input:
+        study="envs.yaml",
+        code=sorted([Path("suite/studies/rank_error.py"), *Path("powr").glob("*.py")]),
+    output:
+        "results/studies/rank_error.csv",
+    log:
+        "logs/studies/rank_error.log",
+    conda:
+        "environment.yml"
+    shell:
+        "python -m suite.studies.rank_error 2> {log:q}"
+
+
+rule study_figure:
+    input:
+        tables=rules.study_tables.output,
+        more=lambda wildcards: (
+            rules.rank_error.output if wildcards.study == "rank" else []
+        ),
+        code=sorted(Path("figures").rglob("*.py")),
+    output:
+        pdf="figures/studies/{study}.pdf",
+        svg=report("figures/studies/{study}.svg", category="Studies"),
+        png="figures/studies/{study}.png",
+    log:
+        "logs/studies/{study}_figure.log",
+    localrule: True
+    conda:
+        "environment.yml"
+    params:
+        folder=lambda wildcards, output: Path(output.pdf).parent,
+    shell:
+        "python -m figures.studies.{wildcards.study} --scale studies"
+        " --out-dir {params.folder:q} 2> {log:q}"
+
+
+# The paper's open questions, whatever the scale: snakemake --cores 2 studies
+rule studies:
+    input:
+        tables=expand(rules.study_tables.output, study=STUDY.get("studies", [])),
+        rank_error=rules.rank_error.output,
+        figures=expand(rules.study_figure.output, study=STUDY.get("studies", [])),
+        template="suite/studies/page.md.j2",
+        code=CODE,
+    output:
+        page="docs/studies.md",
+    log:
+        "logs/studies/page.log",
+    localrule: True
+    conda:
+        "environment.yml"
+    shell:
+        "python -m suite.studies.page --out {output.page:q} 2> {log:q}"
 
 
 rule claims:

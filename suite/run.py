@@ -138,7 +138,7 @@ def as_csv(rows: list[tuple[int, Evaluation]]) -> str:
 
 def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="suite.run", description=__doc__.splitlines()[0])
-    parser.add_argument("--scale", required=True, help="a scale of the study")
+    parser.add_argument("--scale", required=True, help="a scale of the study, or studies")
     parser.add_argument("--env", required=True, help="an environment of the scale")
     parser.add_argument("--algorithm", required=True, help="an algorithm of the scale")
     parser.add_argument("--seed", required=True, type=int, help="a whole number from 0 on")
@@ -150,6 +150,14 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     if options.out.suffix != ".csv" or options.out.is_dir():
         parser.error(f"--out {options.out}: must name a file that ends in .csv")
     return options
+
+
+def find_settings(study: dict[str, Any], options: argparse.Namespace) -> dict[str, Any]:
+    """The run's settings; which variant of a study is meant, the name of its run file says."""
+    if options.scale == config.STUDIES:
+        digest = options.out.stem.partition("-")[2]
+        return config.resolve_variant(study, options.env, options.algorithm, digest)
+    return config.resolve(study, options.scale, options.env, options.algorithm)
 
 
 def check_out(out: Path, seed: int, digest: str) -> None:
@@ -169,7 +177,7 @@ def main(arguments: list[str] | None = None) -> int:
 
     def make() -> dict[Path, str | bytes]:
         study = config.load(options.envs)
-        settings = config.resolve(study, options.scale, options.env, options.algorithm)
+        settings = find_settings(study, options)
         check_out(options.out, options.seed, config.digest(settings))
         name = f"{options.algorithm} on {options.env}, seed {options.seed}"
         csv, document, agent = run(settings, options.seed, name)

@@ -1,0 +1,1 @@
+"""The figures of the studies, one module each; `make studies` draws them beside."""

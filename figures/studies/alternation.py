@@ -1,0 +1,43 @@
+"""How collecting and planning alternate: timesteps to the threshold over both rhythms.
+
+python -m figures.studies.alternation --scale studies --out-dir figures/studies
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from figures import render
+from figures.render import add_note, make_panels, number
+from figures.studies.heat_map import draw_times
+
+NAME = "alternation"
+
+
+def read(folder: Path) -> pd.DataFrame:
+    return pd.read_csv(folder / f"{NAME}.csv")
+
+
+def draw(runs: pd.DataFrame) -> Figure:
+    figure, panels = make_panels(runs["environment"].unique(), height=2.1)
+    for panel, (environment, group) in zip(
+        panels, runs.groupby("environment", sort=False), strict=True
+    ):
+        draw_times(panel, group, "episodes_per_epoch", "mirror_steps")
+        panel.set_title(f"{environment}, return ≥ {number(group['threshold'].iloc[0])}")
+        panel.set_xlabel("mirror descent steps an epoch")
+    panels[0].set_ylabel("episodes an epoch")
+    add_note(
+        figure,
+        f"Median timesteps to the threshold over {runs['seed'].nunique()} seeds, darker is later; "
+        "in brackets the seeds that reach it, where not all do.",
+    )
+    return figure
+
+
+if __name__ == "__main__":
+    sys.exit(render.main(draw, NAME, read=read))

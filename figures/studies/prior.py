@@ -1,0 +1,53 @@
+"""What an optimistic or a pessimistic prior does to the timesteps to the threshold, seed by seed.
+
+python -m figures.studies.prior --scale studies --out-dir figures/studies
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from figures import render
+from figures.render import add_note, make_panels, number, set_time_axis
+from figures.style import KNOWN
+from figures.thresholds import draw_row
+
+NAME = "prior"
+FIRST_EVALUATION = 100
+
+
+def read(folder: Path) -> pd.DataFrame:
+    return pd.read_csv(folder / f"{NAME}.csv")
+
+
+def draw(runs: pd.DataFrame) -> Figure:
+    figure, panels = make_panels(runs["environment"].unique(), height=1.7)
+    for panel, (environment, group) in zip(
+        panels, runs.groupby("environment", sort=False), strict=True
+    ):
+        priors = sorted(group["prior"].unique())
+        set_time_axis(panel, FIRST_EVALUATION, group["timesteps"].max())
+        for row, prior in enumerate(priors):
+            times = group[group["prior"] == prior]["reached"].to_numpy(dtype=float)
+            draw_row(panel, row, str(prior), times, KNOWN["powr"])
+        panel.set_ylim(-0.5, len(priors) - 0.5)
+        panel.set_yticks(range(len(priors)), [number(prior) for prior in priors])
+        panel.set_title(environment)
+        panel.set_xlabel(f"timesteps to a return of {number(group['threshold'].iloc[0])}")
+        panel.grid(visible=True, axis="x")
+        panel.tick_params(axis="y", length=0)
+    panels[0].set_ylabel("value of what was never tried")
+    add_note(
+        figure,
+        f"First evaluation at or above the threshold, {runs['seed'].nunique()} seeds. "
+        "Points: seeds; box: quartiles, median, range.",
+    )
+    return figure
+
+
+if __name__ == "__main__":
+    sys.exit(render.main(draw, NAME, read=read))

@@ -1,0 +1,111 @@
+"""What the rank of the model costs: error of the action values, and timesteps to the threshold.
+
+python -m figures.studies.rank --scale studies --out-dir figures/studies
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+from figures import render
+from figures.render import add_note, number
+from figures.studies.heat_map import median_time
+from figures.style import COLUMN_WIDTH, Look
+
+NAME = "rank"
+LOOKS = {
+    "subset": Look("#B2182B", (), "o", 1.4),
+    "low_rank": Look("#1E88E5", (5, 1.5), "s", 1.0),
+}
+NAMES = {"subset": "exact solve on chosen pairs", "low_rank": "all data in a low-rank space"}
+
+
+class RankTables(NamedTuple):
+    rank: pd.DataFrame
+    rank_error: pd.DataFrame
+
+    @classmethod
+    def read(cls, folder: Path) -> RankTables:
+        return cls(*(pd.read_csv(folder / f"{name}.csv") for name in cls._fields))
+
+
+def draw(tables: RankTables) -> Figure:
+    figure = Figure(figsize=(COLUMN_WIDTH, 2.3), layout="constrained")
+    panels = figure.subplots(1, 3)
+    errors, runs = tables.rank_error, tables.rank
+    transitions = number(errors["transitions"].iloc[0])
+    for method, look in LOOKS.items():
+        draw_errors(panels[0], errors[errors["method"] == method], "error", look, method)
+        draw_errors(panels[1], errors[errors["method"] == method], "other_greedy", look, method)
+        draw_times(panels[2], runs[runs["method"] == method], look, method)
+    panels[0].set_yscale("log")
+    panels[0].set_title("error of the action values")
+    panels[1].set_title("states with another greedy action")
+    panels[1].yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.0%}"))
+    panels[1].set_ylim(bottom=0)
+    panels[2].set_title(f"timesteps to a return of {number(runs['threshold'].iloc[0])}")
+    for panel in panels:
+        set_rank_axis(panel, sorted(runs["max_rank"].unique()))
+    handles, _ = panels[0].get_legend_handles_labels()
+    figure.legend(handles, [NAMES[m] for m in LOOKS], loc="outside upper center", ncols=2)
+    add_note(
+        figure,
+        f"MountainCar-v0. Left, middle: against the exact solve on the same {transitions} "
+        "transitions, error relative to the largest value; median and range over "
+        f"{errors['seed'].nunique()} seeds. Right: full runs, line: median; points: "
+        f"{runs['seed'].nunique()} seeds, hollow at the end of training if never.",
+    )
+    return figure
+
+
+def draw_errors(panel: Axes, table: pd.DataFrame, column: str, look: Look, label: str) -> None:
+    by_rank = table.groupby("max_rank")[column]
+    low, median, high = by_rank.min(), by_rank.median(), by_rank.max()
+    panel.fill_between(median.index, low, high, color=look.colour, alpha=0.15, lw=0)
+    panel.plot(median.index, median, label=label, **line(look))
+
+
+def draw_times(panel: Axes, runs: pd.DataFrame, look: Look, label: str) -> None:
+    """Medians joined where there is one; a seed that never arrived is hollow, at its budget."""
+    medians = {rank: median_time(group) for rank, group in runs.groupby("max_rank")}
+    there = {rank: median for rank, median in medians.items() if math.isfinite(median)}
+    panel.set_yscale("log")
+    panel.plot(there.keys(), there.values(), label=label, **line(look) | {"marker": ""})
+    arrived = runs[runs["reached"].notna()]
+    never = runs[runs["reached"].isna()]
+    point = {"linestyle": "none", "marker": look.marker, "ms": 3, "color": look.colour}
+    panel.plot(arrived["max_rank"], arrived["reached"], **point)
+    panel.plot(never["max_rank"], never["timesteps"], **point | {"mfc": "white"})
+    panel.yaxis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
+    panel.yaxis.set_minor_formatter(FuncFormatter(lambda value, _: ""))
+
+
+def line(look: Look) -> dict:
+    return {
+        "color": look.colour,
+        "dashes": look.dashes or (None, None),
+        "lw": look.width,
+        "marker": look.marker,
+        "ms": 3,
+    }
+
+
+def set_rank_axis(panel: Axes, ranks: list[int]) -> None:
+    panel.set_xscale("log")
+    panel.xaxis.set_major_locator(FixedLocator(ranks))
+    panel.xaxis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
+    panel.xaxis.set_minor_locator(NullLocator())
+    panel.set_xlabel("largest rank")
+    panel.grid(visible=True, axis="y")
+
+
+if __name__ == "__main__":
+    sys.exit(render.main(draw, NAME, read=RankTables.read))
