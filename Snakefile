@@ -173,9 +173,9 @@ rule gif:
         f"{FIGURES}/{{env}}.gif",
     log:
         f"logs/{SCALE}/{{env}}.gif.log",
-    localrule: True
     wildcard_constraints:
         env="|".join(map(re.escape, AGENTS)),
+    localrule: True
     conda:
         "environment.yml"
     shell:
