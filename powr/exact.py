@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from powr.kernels import Kernel
+from powr import kernels
+from powr.kernels import Kernel, expansion
 from powr.subset import choose_pairs
 from powr.transitions import Transitions
 
@@ -46,9 +47,12 @@ class ExactModel:
             self._pairs = choose_pairs(data, self.kernel, self.max_pairs)
         self._action = data.pair_action[self._pairs]
         pair_state, count = data.pair_state[self._pairs], data.pair_count[self._pairs]
-        self._gram = self.kernel(states, states[pair_state])
+        self._centers = states[pair_state]
+        self._gram = None
+        if len(states) * self.rank <= kernels.LARGEST_GRAM:
+            self._gram = self.kernel(states, self._centers)
         same_action = self._action[:, None] == self._action[None, :]
-        self._system = count[:, None] * self._gram[pair_state] * same_action
+        self._system = count[:, None] * self._gram_rows(pair_state) * same_action
         self._system[np.diag_indices_from(self._system)] += count.sum() * self.regularization
         counts = next_counts(data, data.continuing_count)[self._pairs].tocsc()
         self._next_states = np.flatnonzero(np.diff(counts.indptr))
@@ -56,7 +60,7 @@ class ExactModel:
 
     def solve(self, rewards: NDArray, policy: NDArray, gamma: float) -> NDArray:
         """Weights of the action values; rewards summed a pair, policy at the distinct states."""
-        onward = self._gram[self._next_states]
+        onward = self._gram_rows(self._next_states)
         onward *= policy[np.ix_(self._next_states, self._action)]
         system = self._system - gamma * (self._next_counts @ onward)
         return self._lay_out(np.linalg.solve(system, rewards[self._pairs]))
@@ -66,12 +70,20 @@ class ExactModel:
         return self._lay_out(np.linalg.solve(self._system, targets[self._pairs]))
 
     def at_states(self, weights: NDArray) -> NDArray:
+        if self._gram is None:
+            return expansion(self.kernel, self.data.index.states, self._centers, weights)
         return self._gram @ weights
 
     def coefficients(self, weights: NDArray) -> NDArray:
         table = np.zeros((len(self.data.index), self.data.n_actions))
         table[self.data.pair_state[self._pairs], self._action] = weights.sum(axis=1)
         return table
+
+    def _gram_rows(self, states: NDArray) -> NDArray:
+        """The kernel from the states of these numbers to those of the pairs."""
+        if self._gram is None:
+            return self.kernel(self.data.index.states[states], self._centers)
+        return self._gram[states]
 
     def _lay_out(self, pair_weights: NDArray) -> NDArray:
         weights = np.zeros((self.rank, self.data.n_actions))

@@ -14,6 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 
+# Entries of a Gram matrix worth holding, half a gigabyte; a larger one is made in parts.
+LARGEST_GRAM = 2**26
+
 
 class Dirac:
     """k(x, x') = 1 where x equals x', else 0.
@@ -102,3 +105,10 @@ class Exponential(_Stationary):
 
 
 Kernel = Dirac | Gaussian | Exponential
+
+
+def expansion(kernel: Kernel, x: NDArray, centers: NDArray, coefficients: NDArray) -> NDArray:
+    """k(x, centers) C, in blocks of rows where the Gram matrix would be too large to hold."""
+    rows = max(1, LARGEST_GRAM // max(1, len(centers)))
+    blocks = range(0, max(1, len(x)), rows)
+    return np.concatenate([kernel(x[i : i + rows], centers) @ coefficients for i in blocks])

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from powr.empirical_mdp import EmpiricalMDP
 from powr.exact import ExactModel, next_counts
-from powr.kernels import Dirac, Kernel
+from powr.kernels import Dirac, Kernel, expansion
 from powr.low_rank import LowRankModel
 from powr.transitions import Transitions
 from powr.validation import (
@@ -108,6 +108,8 @@ class WorldModel:
         columns = check_transitions(
             states, actions, rewards, next_states, terminated, n_actions=self.n_actions
         )
+        # The solve waits until it is asked for; bandwidths that do not fit the states do not.
+        self.kernel(columns[0][:1], columns[0][:1])
         self._data = Transitions(columns[0].shape[1:], self.n_actions)
         self._solver = None
         return self._add(columns)
@@ -212,7 +214,7 @@ class WorldModel:
     def _expansion(self, coefficients: NDArray) -> StateFunction:
         carrying = coefficients.any(axis=1)
         centers, coefficients = self.states_[: len(carrying)][carrying], coefficients[carrying]
-        return lambda states: self.kernel(states, centers) @ coefficients
+        return lambda states: expansion(self.kernel, states, centers, coefficients)
 
     def _regress(self, targets: NDArray) -> StateFunction:
         return self.function(self.coefficients(self._ready_solver().regress(targets)))

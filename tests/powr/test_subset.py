@@ -78,3 +78,28 @@ def test_added_data_are_chosen_from_too(data):
         model.action_values(policy, 0.9)(data[0]),
         subset(data, 40).action_values(policy, 0.9)(data[0]),
     )
+
+
+class Recorded(Exponential):
+    """Remembers the size of the largest Gram matrix it was asked for."""
+
+    largest = 0
+
+    def __call__(self, x, y):
+        self.largest = max(self.largest, len(x) * len(y))
+        return super().__call__(x, y)
+
+
+def test_a_gram_matrix_too_large_to_hold_is_made_in_parts(data, monkeypatch):
+    whole, parts = Recorded([0.5, 1.5]), Recorded([0.5, 1.5])
+    found = []
+    for kernel, limit in ((whole, 10**6), (parts, 45 * 40)):
+        monkeypatch.setattr("powr.kernels.LARGEST_GRAM", limit)
+        model = WorldModel(kernel, 3, method="subset", max_rank=40).fit(*data)
+        weights = model.solve(policy(model.states_), 0.9)
+        q = model.action_values(policy, 0.9)
+        found.append((model.at_states(weights), q(model.states_)))
+    assert whole.largest == 2 * N * 40
+    assert parts.largest <= 45 * 40
+    np.testing.assert_allclose(found[0][0], found[1][0], rtol=1e-12)
+    np.testing.assert_allclose(found[0][1], found[1][1], rtol=1e-12)
