@@ -23,12 +23,12 @@ def read(folder: Path) -> pd.DataFrame:
 
 
 def draw(runs: pd.DataFrame) -> Figure:
-    figure, panels = make_panels(runs["environment"].unique(), height=2.1)
+    figure, panels = make_panels(runs["environment"].unique(), height=2.2)
     for panel, (environment, group) in zip(
         panels, runs.groupby("environment", sort=False), strict=True
     ):
         draw_times(panel, group, "episodes_per_epoch", "mirror_steps")
-        panel.set_title(f"{environment}, return ≥ {number(group['threshold'].iloc[0])}")
+        panel.set_title(f"{environment}\nreturn ≥ {number(group['threshold'].iloc[0])}")
         panel.set_xlabel("mirror descent steps an epoch")
     panels[0].set_ylabel("episodes an epoch")
     add_note(

@@ -13,7 +13,6 @@ from matplotlib.figure import Figure
 
 from figures import render
 from figures.render import add_note, number, set_time_axis
-from figures.studies.prior import FIRST_EVALUATION
 from figures.style import COLUMN_WIDTH, Look
 from figures.thresholds import draw_row
 
@@ -32,7 +31,9 @@ def draw(runs: pd.DataFrame) -> Figure:
     by_kernel = runs.groupby(["kernel_name", "kernel_bandwidth"], sort=False)
     figure = Figure(figsize=(COLUMN_WIDTH, 0.9 + 0.2 * by_kernel.ngroups), layout="constrained")
     times, returns = figure.subplots(1, 2, sharey=True)
-    set_time_axis(times, FIRST_EVALUATION, runs["timesteps"].max())
+    set_time_axis(
+        times, runs["reached"].fillna(runs["timesteps"]).min() / 2, runs["timesteps"].max()
+    )
     names = []
     for row, ((kernel, bandwidth), group) in enumerate(by_kernel):
         name = f"{kernel} ({', '.join(bandwidth.split())})"

@@ -17,7 +17,6 @@ from figures.style import KNOWN
 from figures.thresholds import draw_row
 
 NAME = "prior"
-FIRST_EVALUATION = 100
 
 
 def read(folder: Path) -> pd.DataFrame:
@@ -30,7 +29,10 @@ def draw(runs: pd.DataFrame) -> Figure:
         panels, runs.groupby("environment", sort=False), strict=True
     ):
         priors = sorted(group["prior"].unique())
-        set_time_axis(panel, FIRST_EVALUATION, group["timesteps"].max())
+        # Room on the left for the count of those that arrive, where not all do.
+        set_time_axis(
+            panel, group["reached"].fillna(group["timesteps"]).min() / 2, group["timesteps"].max()
+        )
         for row, prior in enumerate(priors):
             times = group[group["prior"] == prior]["reached"].to_numpy(dtype=float)
             draw_row(panel, row, str(prior), times, KNOWN["powr"])
@@ -40,10 +42,11 @@ def draw(runs: pd.DataFrame) -> Figure:
         panel.set_xlabel(f"timesteps to a return of {number(group['threshold'].iloc[0])}")
         panel.grid(visible=True, axis="x")
         panel.tick_params(axis="y", length=0)
-    panels[0].set_ylabel("value of what was never tried")
+    panels[0].set_ylabel("prior value")
     add_note(
         figure,
-        f"First evaluation at or above the threshold, {runs['seed'].nunique()} seeds. "
+        "Prior: the action value of what was never tried. First evaluation at or above the "
+        f"threshold, {runs['seed'].nunique()} seeds. "
         "Points: seeds; box: quartiles, median, range.",
     )
     return figure

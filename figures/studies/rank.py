@@ -47,21 +47,22 @@ def draw(tables: RankTables) -> Figure:
         draw_errors(panels[1], errors[errors["method"] == method], "other_greedy", look, method)
         draw_times(panels[2], runs[runs["method"] == method], look, method)
     panels[0].set_yscale("log")
-    panels[0].set_title("error of the action values")
-    panels[1].set_title("states with another greedy action")
+    panels[0].set_title("relative error of q")
+    panels[1].set_title("other greedy action")
     panels[1].yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.0%}"))
     panels[1].set_ylim(bottom=0)
-    panels[2].set_title(f"timesteps to a return of {number(runs['threshold'].iloc[0])}")
+    panels[2].set_title(f"timesteps to {number(runs['threshold'].iloc[0])}")
     for panel in panels:
         set_rank_axis(panel, sorted(runs["max_rank"].unique()))
     handles, _ = panels[0].get_legend_handles_labels()
     figure.legend(handles, [NAMES[m] for m in LOOKS], loc="outside upper center", ncols=2)
     add_note(
         figure,
-        f"MountainCar-v0. Left, middle: against the exact solve on the same {transitions} "
-        "transitions, error relative to the largest value; median and range over "
-        f"{errors['seed'].nunique()} seeds. Right: full runs, line: median; points: "
-        f"{runs['seed'].nunique()} seeds, hollow at the end of training if never.",
+        "MountainCar-v0. Left: largest error of the action values against the exact solve on the "
+        f"same {transitions} transitions, relative to the largest value; middle: share of states "
+        f"whose best action differs; medians and ranges over {errors['seed'].nunique()} seeds. "
+        f"Right: full runs, line: median; points: {runs['seed'].nunique()} seeds, hollow at the "
+        "end of training if never.",
     )
     return figure
 

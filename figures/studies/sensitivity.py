@@ -30,7 +30,7 @@ def draw(runs: pd.DataFrame) -> Figure:
     for above, below, (environment, group) in zip(top, bottom, by_environment, strict=True):
         draw_times(above, group, "regularization", "gamma")
         draw_returns(below, group, "regularization", "gamma")
-        above.set_title(f"{environment}, return ≥ {number(group['threshold'].iloc[0])}")
+        above.set_title(f"{environment}\nreturn ≥ {number(group['threshold'].iloc[0])}")
         below.set_xlabel("discount factor γ")
     top[0].set_ylabel("timesteps to the threshold\nregularization λ")
     bottom[0].set_ylabel("return in the second half\nregularization λ")
