@@ -7,6 +7,7 @@ times the sum of all action-value estimates so far, Eq. (15), kept as one weight
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -106,6 +107,7 @@ class POWR:
         self.env = make_env(env)
         check_spaces(self.env)
         self.n_actions = int(self.env.action_space.n)
+        self._first_action = int(self.env.action_space.start)
         self._discrete = isinstance(self.env.observation_space, Discrete)
         if kernel is not None:
             check_kernel(kernel, self.env.observation_space)
@@ -173,7 +175,7 @@ class POWR:
             cumulative = softmax(exponents).cumsum(axis=1)
             draws = self._prediction_generator.random((len(states), 1))
             actions = (draws >= cumulative[:, :-1]).sum(axis=1)
-        actions = actions + self.env.action_space.start
+        actions = actions + self._first_action
         return (actions[0] if single else actions), None
 
     def action_probabilities(self, observations: ArrayLike) -> NDArray:
@@ -198,16 +200,17 @@ class POWR:
     def _collect(self, goal: int, callback: Callback | None, progress: Progress) -> bool:
         """Play on to the end of the episode or to the goal; False if the callback says stop."""
         episode = self._episode or self._begin_episode()
-        act, step, start = self._act, self.env.step, int(self.env.action_space.start)
-        observation = episode.observations[-1]
+        act, step, first_action = self._act, self.env.step, self._first_action
+        observations, actions, rewards = episode.observations, episode.actions, episode.rewards
+        observation = observations[-1]
         while self.num_timesteps < goal:
             action = act(observation)
-            observation, reward, terminated, truncated, _ = step(start + action)
+            observation, reward, terminated, truncated, _ = step(first_action + action)
             self.num_timesteps += 1
             observation = self._checked(observation, reward)
-            episode.observations.append(observation)
-            episode.actions.append(action)
-            episode.rewards.append(float(reward))
+            observations.append(observation)
+            actions.append(action)
+            rewards.append(float(reward))
             done = terminated or truncated
             if done:
                 episode.terminated = bool(terminated)
@@ -256,7 +259,7 @@ class POWR:
         else:
             state = np.asarray(observation, float)
             finite = np.isfinite(state).all()
-        if not (finite and np.isfinite(reward)):
+        if not (finite and math.isfinite(reward)):
             raise ValueError(
                 f"the environment returned observation {observation} with reward {reward} at "
                 f"timestep {self.num_timesteps}: both must be finite. The episode was discarded "
@@ -267,10 +270,10 @@ class POWR:
     # -- planning -----------------------------------------------------------------------------
 
     def _plan_if_due(self) -> None:
+        if self._episode is not None or len(self._collected) < self.episodes_per_epoch:
+            return
         fitted = 0 if self.model_ is None else self.model_.n_transitions_
-        gained = sum(len(columns[1]) for columns in self._collected)
-        enough = gained >= self.epoch_growth * fitted
-        if self._episode is None and len(self._collected) >= self.episodes_per_epoch and enough:
+        if self.num_timesteps - fitted >= self.epoch_growth * fitted:
             self._plan()
 
     def _plan(self) -> None:
@@ -320,28 +323,20 @@ class POWR:
             self._exponents = lambda states: np.zeros((len(states), n_actions))
         else:
             self._exponents = self.model_.function(self._coefficients)
-        if self._discrete:
-            self._act = self._tabular_sampler()
-        else:
-            self._act = lambda state: self._sample(
-                softmax(self._exponents(state[None]))[0].cumsum().tolist()
-            )
+        self._act = self._tabular_sampler() if self._discrete else self._sampler()
 
-    def _sampler(self, state: NDArray) -> int:
-        return self._sample(softmax(self._exponents(state[None]))[0].cumsum().tolist())
+    def _sampler(self) -> Callable[[NDArray], int]:
+        draw, exponents = self._generator.random, self._exponents
+        return lambda state: bisect_right(action_thresholds(exponents(state[None]))[0], draw())
 
     def _tabular_sampler(self) -> Callable[[int], int]:
-        """Cumulative probabilities of every state seen, looked up instead of evaluated."""
-        unseen = softmax(np.zeros(self.n_actions)).cumsum().tolist()
-        known: dict[int, list[float]] = {}
+        """The policy at every state seen, looked up instead of evaluated."""
+        draw, known = self._generator.random, {}
+        unseen = [k / self.n_actions for k in range(1, self.n_actions)]
         if self.model_ is not None:
-            states = self.model_.states_
-            rows = softmax(self._exponents_at_states).cumsum(axis=1)
-            known = dict(zip(states.tolist(), rows.tolist(), strict=True))
-        return lambda state: self._sample(known.get(state, unseen))
-
-    def _sample(self, cumulative: list[float]) -> int:
-        return min(bisect_right(cumulative, self._generator.random()), self.n_actions - 1)
+            rows = action_thresholds(self._exponents_at_states)
+            known = dict(zip(self.model_.states_.tolist(), rows, strict=True))
+        return lambda state: bisect_right(known.get(state, unseen), draw())
 
     def _as_states(self, observations: ArrayLike) -> tuple[NDArray, bool]:
         """A batch of states, and whether a single observation was given."""
@@ -350,6 +345,11 @@ class POWR:
         single = observations.ndim == len(shape)
         states = observations[None] if single else observations
         return check_states(states, "observation", shape), single
+
+
+def action_thresholds(exponents: NDArray) -> list[list[float]]:
+    """The uniform draws at which one action gives way to the next, row by row."""
+    return softmax(exponents).cumsum(axis=1)[:, :-1].tolist()
 
 
 def check_seed(seed: object) -> int:

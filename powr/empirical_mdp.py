@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array, csr_array
+from scipy.sparse import csc_array
 from scipy.sparse.linalg import splu
 
 from powr.transitions import Transitions
@@ -21,41 +21,48 @@ _DENSE_STATES = 64
 
 
 class EmpiricalMDP:
-    """Weights are the action values of the distinct states."""
+    """Weights are the action values of the distinct states.
+
+    Tables are (states, actions) and lie action by action in memory, where sums over actions are
+    quick. What depends only on which triples were seen is laid out anew when there are new ones.
+    """
 
     def __init__(self, data: Transitions, regularization: float):
         self.data = data
         self.regularization = regularization
+        self._n_triples = 0
 
     @property
     def rank(self) -> int:
         return len(self.data.index)
 
     def update(self) -> None:
-        data, n_states = self.data, len(self.data.index)
-        self._row_of_pair = data.pair_state * data.n_actions + data.pair_action
+        data = self.data
+        if len(data.triple_pair) > self._n_triples:
+            self._lay_out()
         self._shrunk_count = data.pair_count + data.size * self.regularization
-        frequency = data.continuing_count / self._shrunk_count[data.triple_pair]
-        next_means = csr_array(
-            (frequency, (self._row_of_pair[data.triple_pair], data.triple_next)),
-            shape=(n_states * data.n_actions, n_states),
-        )
+        self._frequency = data.continuing_count / self._shrunk_count[data.triple_pair]
+
+    def _lay_out(self) -> None:
+        data, n_states = self.data, len(self.data.index)
+        self._n_triples = len(data.triple_pair)
+        self._cell_of_pair = data.pair_action * n_states + data.pair_state
+        self._cell_of_triple = self._cell_of_pair[data.triple_pair]
         bellman = DenseBellman if n_states <= _DENSE_STATES else SparseBellman
-        self._bellman = bellman(next_means, data.n_actions)
+        self._bellman = bellman(data.pair_state[data.triple_pair], data.triple_next, n_states)
 
     def solve(self, rewards: NDArray, policy: NDArray, gamma: float) -> NDArray:
         """The action values; rewards summed a pair, policy at the distinct states."""
         mean_rewards = self.regress(rewards)
-        state_rewards = np.einsum("sa,sa->s", policy, mean_rewards)
-        values = self._bellman.values(policy, state_rewards, gamma)
-        onward = self._bellman.next_means @ values
-        return mean_rewards + gamma * onward.reshape(mean_rewards.shape)
+        state_rewards = (policy * mean_rewards).sum(axis=1)
+        probability = policy.T.ravel()[self._cell_of_triple] * self._frequency
+        values = self._bellman.values(gamma * probability, state_rewards)
+        next_values = self._frequency * values[self.data.triple_next]
+        return mean_rewards + gamma * self._table(self._cell_of_triple, next_values)
 
     def regress(self, targets: NDArray) -> NDArray:
         """The shrunk means of targets summed a pair, zero where a pair was never seen."""
-        table = np.zeros((len(self.data.index), self.data.n_actions))
-        table.ravel()[self._row_of_pair] = targets / self._shrunk_count
-        return table
+        return self._table(self._cell_of_pair, targets / self._shrunk_count)
 
     def at_states(self, weights: NDArray) -> NDArray:
         return weights
@@ -63,43 +70,57 @@ class EmpiricalMDP:
     def coefficients(self, weights: NDArray) -> NDArray:
         return weights
 
+    def _table(self, cells: NDArray, summands: NDArray) -> NDArray:
+        shape = (self.data.n_actions, len(self.data.index))
+        return np.bincount(cells, summands, shape[0] * shape[1]).reshape(shape).T
+
 
 class DenseBellman:
-    """Values of few states: v = (I - gamma P T)^-1 r by LAPACK."""
+    """The v of few states with v = r + A v, by LAPACK; A is the sum of entries at their places."""
 
-    def __init__(self, next_means: csr_array, n_actions: int):
-        self.next_means = next_means.toarray()
-        self._n_actions = n_actions
+    def __init__(self, rows: NDArray, columns: NDArray, n_states: int):
+        self._places = rows * n_states + columns
+        self._identity = np.eye(n_states)
 
-    def values(self, policy: NDArray, rewards: NDArray, gamma: float) -> NDArray:
-        n_states = len(rewards)
-        by_state = self.next_means.reshape(n_states, self._n_actions, n_states)
-        onward = np.matmul(policy[:, None, :], by_state)[:, 0]
-        return np.linalg.solve(np.eye(n_states) - gamma * onward, rewards)
+    def values(self, entries: NDArray, rewards: NDArray) -> NDArray:
+        identity = self._identity
+        onward = np.bincount(self._places, entries, identity.size).reshape(identity.shape)
+        return np.linalg.solve(identity - onward, rewards)
 
 
 class SparseBellman:
-    """Values of many states: v = (I - gamma P T)^-1 r by a sparse factorisation.
+    """The v of many states with v = r + A v, by a sparse factorisation.
 
-    The pattern of the matrix does not depend on the policy and is laid out once.
+    The order of elimination that keeps the factors sparse is found once. The diagonal of I - A
+    outweighs the rest of each row, so no pivots need be sought; and the factors stay so sparse that
+    gathering columns into dense blocks would cost more than it saves.
     """
 
-    def __init__(self, next_means: csr_array, n_actions: int):
-        self.next_means = next_means
-        n_states = next_means.shape[1]
-        entries = next_means.tocoo()
-        self._pair, self._mean = entries.row, entries.data
+    def __init__(self, rows: NDArray, columns: NDArray, n_states: int):
         diagonal = np.arange(n_states)
-        column_major = np.concatenate(
-            [diagonal * (n_states + 1), entries.col * n_states + entries.row // n_actions]
-        )
-        places, self._place = np.unique(column_major, return_inverse=True)
-        self._rows = places % n_states
-        self._column_starts = np.searchsorted(places, np.arange(n_states + 1) * n_states)
+        rows, columns = np.concatenate([diagonal, rows]), np.concatenate([diagonal, columns])
+        dominant = np.where(rows == columns, len(rows), 1.0)
+        self._position = splu(SparsePattern(rows, columns, n_states).matrix(dominant)).perm_c
+        self._order = np.argsort(self._position)
+        self._pattern = SparsePattern(self._position[rows], self._position[columns], n_states)
 
-    def values(self, policy: NDArray, rewards: NDArray, gamma: float) -> NDArray:
-        n_states = len(rewards)
-        onward = -gamma * policy.ravel()[self._pair] * self._mean
-        entries = np.bincount(self._place, np.concatenate([np.ones(n_states), onward]))
-        system = csc_array((entries, self._rows, self._column_starts), shape=(n_states, n_states))
-        return splu(system).solve(rewards)
+    def values(self, entries: NDArray, rewards: NDArray) -> NDArray:
+        system = self._pattern.matrix(np.concatenate([np.ones(len(rewards)), -entries]))
+        factors = splu(system, permc_spec="NATURAL", diag_pivot_thresh=0.0, relax=1, panel_size=1)
+        return factors.solve(rewards[self._order])[self._position]
+
+
+class SparsePattern:
+    """Where a square matrix has entries, worked out once for many matrices."""
+
+    def __init__(self, rows: NDArray, columns: NDArray, size: int):
+        places, self._place = np.unique(columns * size + rows, return_inverse=True)
+        self._rows = (places % size).astype(np.int32)
+        starts = np.searchsorted(places, np.arange(size + 1) * size)
+        self._column_starts = starts.astype(np.int32)
+
+    def matrix(self, entries: NDArray) -> csc_array:
+        """The matrix with these entries, in the order of the rows and columns given at first."""
+        size = len(self._column_starts) - 1
+        sums = np.bincount(self._place, entries)
+        return csc_array((sums, self._rows, self._column_starts), (size, size))

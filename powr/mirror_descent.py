@@ -39,6 +39,7 @@ def mirror_descent(
     Returns what the steps add to the exponent: its values at `model.states_` and its coefficients
     over them, both (states, actions).
     """
+    exponents = np.asfortranarray(exponents)  # sums over actions then run along the states
     gain, weights = np.zeros_like(exponents), 0.0
     for _ in range(steps):
         step = step_size * model.solve(softmax(exponents + gain), gamma)

@@ -55,15 +55,8 @@ class StateIndex:
 
     def number(self, states: NDArray) -> NDArray:
         """The number of each state, giving new ones to states not seen before."""
-        numbers = np.empty(len(states), int)
-        first_new = len(self._number)
-        new_rows = []
-        for i, key in enumerate(self._keys(states)):
-            known = self._number.setdefault(key, first_new + len(new_rows))
-            if known == first_new + len(new_rows):
-                new_rows.append(i)
-            numbers[i] = known
-        self._states.extend(states[new_rows])
+        numbers = _number_all(self._number, self._keys(states))
+        self._states.extend(states[_first_positions(numbers, len(self._states))])
         return numbers
 
     def find(self, states: NDArray, missing: int) -> NDArray:
@@ -81,8 +74,9 @@ class StateIndex:
 class Transitions:
     """Counts of a growing set of transitions.
 
-    Pair g is a distinct (state, action) with its count and summed reward; triple t is a distinct
-    (pair, next state, terminated) with its count.
+    Pair g is a distinct (state, action) with its count, the count of those that did not end an
+    episode, and its summed reward; triple t is a distinct (pair, next state, terminated) with its
+    count.
     """
 
     def __init__(self, state_shape: tuple[int, ...], n_actions: int):
@@ -90,15 +84,17 @@ class Transitions:
         self.n_actions = n_actions
         self.size = 0
         self._pair_number: dict[int, int] = {}
-        self._triple_number: dict[tuple[int, int, bool], int] = {}
+        self._triple_number: dict[int, int] = {}
         self._pair_state, self._pair_action = GrowingArray(dtype=int), GrowingArray(dtype=int)
-        self._pair_count, self._pair_reward = GrowingArray(), GrowingArray()
+        self._pair_count, self._pair_continuing = GrowingArray(), GrowingArray()
+        self._pair_reward = GrowingArray()
         self._triple_pair, self._triple_next = GrowingArray(dtype=int), GrowingArray(dtype=int)
         self._triple_terminated, self._triple_count = GrowingArray(dtype=bool), GrowingArray()
 
     pair_state = property(lambda self: self._pair_state.view)
     pair_action = property(lambda self: self._pair_action.view)
     pair_count = property(lambda self: self._pair_count.view)
+    pair_continuing = property(lambda self: self._pair_continuing.view)
     pair_reward = property(lambda self: self._pair_reward.view)
     triple_pair = property(lambda self: self._triple_pair.view)
     triple_next = property(lambda self: self._triple_next.view)
@@ -123,25 +119,33 @@ class Transitions:
         numbers = self.index.number(visited)
         x, successor = numbers[0::2], numbers[1::2]
 
-        pairs = _number_all(self._pair_number, (x * self.n_actions + actions).tolist())
-        new = _first_positions(pairs, len(self._pair_state))
-        self._pair_state.extend(x[new])
-        self._pair_action.extend(actions[new])
-        self._pair_count.extend(np.zeros(len(new)))
-        self._pair_reward.extend(np.zeros(len(new)))
-        np.add.at(self.pair_count, pairs, 1.0)
-        np.add.at(self.pair_reward, pairs, rewards)
-
-        keys = zip(pairs.tolist(), successor.tolist(), terminated.tolist(), strict=True)
-        triples = _number_all(self._triple_number, keys)
+        # A triple as one integer, which hashes quicker than a tuple.
+        keys = ((x * self.n_actions + actions) << 32) + (successor << 1) + terminated
+        triples = _number_all(self._triple_number, keys.tolist())
         new = _first_positions(triples, len(self._triple_pair))
-        self._triple_pair.extend(pairs[new])
-        self._triple_next.extend(successor[new])
-        self._triple_terminated.extend(terminated[new])
-        self._triple_count.extend(np.zeros(len(new)))
+        if len(new) > 0:
+            self._append_triples(x[new], actions[new], successor[new], terminated[new])
+        pairs = self.triple_pair[triples]
         np.add.at(self.triple_count, triples, 1.0)
-
+        np.add.at(self.pair_count, pairs, 1.0)
+        np.add.at(self.pair_continuing, pairs, 1.0 - terminated)
+        np.add.at(self.pair_reward, pairs, rewards)
         self.size += len(actions)
+
+    def _append_triples(
+        self, states: NDArray, actions: NDArray, next_states: NDArray, terminated: NDArray
+    ) -> None:
+        """Make room for triples not seen before, and for the new ones among their pairs."""
+        pairs = _number_all(self._pair_number, (states * self.n_actions + actions).tolist())
+        new = _first_positions(pairs, len(self._pair_state))
+        self._pair_state.extend(states[new])
+        self._pair_action.extend(actions[new])
+        for sums in (self._pair_count, self._pair_continuing, self._pair_reward):
+            sums.extend(np.zeros(len(new)))
+        self._triple_pair.extend(pairs)
+        self._triple_next.extend(next_states)
+        self._triple_terminated.extend(terminated)
+        self._triple_count.extend(np.zeros(len(pairs)))
 
 
 def _number_all(known: dict, keys) -> NDArray:

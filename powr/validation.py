@@ -124,7 +124,7 @@ def check_transitions(
         raise TypeError(f"rewards must be numbers, got an array of {rewards.dtype}")
     rewards = rewards.astype(float)
     check_finite(rewards, "rewards")
-    if not np.isin(terminated, (0, 1)).all():
+    if not ((terminated == 0) | (terminated == 1)).all():
         raise ValueError("terminated must be true or false (1 or 0) in each row")
     return states, actions.astype(int), rewards, next_states, terminated.astype(bool)
 

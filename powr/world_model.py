@@ -224,8 +224,7 @@ class WorldModel:
         data = self._data
         if self.prior == 0.0:
             return data.pair_reward
-        onward = np.bincount(data.triple_pair, data.continuing_count, len(data.pair_count))
-        return data.pair_reward + self.prior * (gamma * onward - data.pair_count)
+        return data.pair_reward + self.prior * (gamma * data.pair_continuing - data.pair_count)
 
     def _add(self, columns: tuple[NDArray, ...]) -> WorldModel:
         self._data.add(*columns)
