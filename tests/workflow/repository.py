@@ -81,11 +81,11 @@ class Repository:
             if path.is_file() and not any(map(path.match, CLOCKS))
         }
 
-    def edit_study(self, change) -> None:
-        path = self.folder / "envs.yaml"
-        study = yaml.safe_load(path.read_text())
-        change(study)
-        path.write_text(yaml.safe_dump(study, sort_keys=False))
+    def edit_study(self, change, name: str = "envs.yaml") -> None:
+        path = self.folder / name
+        content = yaml.safe_load(path.read_text())
+        change(content)
+        path.write_text(yaml.safe_dump(content, sort_keys=False))
 
 
 def jobs(output: str) -> list[Job]:
