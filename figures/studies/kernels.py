@@ -32,7 +32,7 @@ def draw(runs: pd.DataFrame) -> Figure:
     figure = Figure(figsize=(COLUMN_WIDTH, 0.9 + 0.2 * by_kernel.ngroups), layout="constrained")
     times, returns = figure.subplots(1, 2, sharey=True)
     set_time_axis(
-        times, runs["reached"].fillna(runs["timesteps"]).min() / 2, runs["timesteps"].max()
+        times, runs["reached"].fillna(runs["timesteps"]).min() / 3, runs["timesteps"].max()
     )
     names = []
     for row, ((kernel, bandwidth), group) in enumerate(by_kernel):

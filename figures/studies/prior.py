@@ -31,7 +31,7 @@ def draw(runs: pd.DataFrame) -> Figure:
         priors = sorted(group["prior"].unique())
         # Room on the left for the count of those that arrive, where not all do.
         set_time_axis(
-            panel, group["reached"].fillna(group["timesteps"]).min() / 2, group["timesteps"].max()
+            panel, group["reached"].fillna(group["timesteps"]).min() / 3, group["timesteps"].max()
         )
         for row, prior in enumerate(priors):
             times = group[group["prior"] == prior]["reached"].to_numpy(dtype=float)

@@ -25,6 +25,7 @@ LOOKS = {
     "subset": Look("#B2182B", (), "o", 1.4),
     "low_rank": Look("#1E88E5", (5, 1.5), "s", 1.0),
 }
+ASIDE = {"subset": 0.96, "low_rank": 1.04}  # points of the two methods beside each other
 NAMES = {"subset": "exact solve on chosen pairs", "low_rank": "all data in a low-rank space"}
 
 
@@ -83,8 +84,8 @@ def draw_times(panel: Axes, runs: pd.DataFrame, look: Look, label: str) -> None:
     arrived = runs[runs["reached"].notna()]
     never = runs[runs["reached"].isna()]
     point = {"linestyle": "none", "marker": look.marker, "ms": 3, "color": look.colour}
-    panel.plot(arrived["max_rank"], arrived["reached"], **point)
-    panel.plot(never["max_rank"], never["timesteps"], **point | {"mfc": "white"})
+    panel.plot(ASIDE[label] * arrived["max_rank"], arrived["reached"], **point)
+    panel.plot(ASIDE[label] * never["max_rank"], never["timesteps"], **point | {"mfc": "white"})
     panel.yaxis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
     panel.yaxis.set_minor_formatter(FuncFormatter(lambda value, _: ""))
 
