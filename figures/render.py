@@ -57,14 +57,23 @@ def seeds_note(summary: pd.DataFrame) -> str:
     short = counts[counts["seeds"] < counts["seeds_planned"]]
     if short.empty:
         return f"{planned} seeds" if planned > 1 else "1 seed"
-    gaps = [
-        f"{environment}: "
-        + ", ".join(
-            f"{algorithm_name(row.algorithm)} {row.seeds or 'none'}" for row in rows.itertuples()
-        )
+    gaps = {
+        environment: _seeds_of(rows)
         for environment, rows in short.groupby("environment", sort=False)
-    ]
-    return f"{planned} seeds, but " + "; ".join(gaps)
+    }
+    everywhere = len(gaps) == counts["environment"].nunique() and len(set(gaps.values())) == 1
+    listed = [text if everywhere else f"{name}: {text}" for name, text in gaps.items()]
+    return f"{planned} seeds, but " + "; ".join(dict.fromkeys(listed))
+
+
+def _seeds_of(rows: pd.DataFrame) -> str:
+    """How many seeds which algorithms have."""
+    parts = []
+    for seeds, group in rows.groupby("seeds", sort=False):
+        *others, last = map(algorithm_name, group["algorithm"])
+        names = f"{', '.join(others)} and {last}" if others else last
+        parts.append(f"{seeds or 'none'} of {names}")
+    return ", ".join(parts)
 
 
 def make_panels(environments: Sequence[str], height: float) -> tuple[Figure, list[Axes]]:

@@ -77,8 +77,13 @@ def test_one_legend_names_algorithms_as_the_paper_does():
     ("seeds", "expected"),
     [
         ((3, 3, 3, 3), "over 3 seeds."),
-        ((3, 1, 3, 3), "over 3 seeds, but FrozenLake-v1: DQN-tuned 1."),
-        ((3, 3, 0, 2), "over 3 seeds, but Taxi-v3: POWR none, DQN-tuned 2."),
+        ((3, 1, 3, 3), "over 3 seeds, but FrozenLake-v1: 1 of DQN-tuned."),
+        ((3, 3, 0, 2), "over 3 seeds, but Taxi-v3: none of POWR, 2 of DQN-tuned."),
+        ((3, 1, 3, 1), "over 3 seeds, but 1 of DQN-tuned."),
+        (
+            (2, 2, 2, 1),
+            "FrozenLake-v1: 2 of POWR and DQN-tuned; Taxi-v3: 2 of POWR, 1 of DQN-tuned.",
+        ),
     ],
 )
 def test_says_how_many_seeds_it_shows(seeds, expected):
