@@ -15,6 +15,7 @@ from pathlib import Path
 from snakemake.utils import min_version, validate
 
 from suite.config import load, runs, variant_runs
+from suite.failures import last_words
 
 min_version("9.0")
 validate(config, "schemas/workflow.schema.json")
@@ -55,6 +56,10 @@ wildcard_constraints:
     seed=r"\d+",
     digest="[0-9a-f]{12}",
     study="[a-z]+",
+
+
+onerror:
+    print(last_words(Path(log[0]).read_text()), file=sys.stderr)
 
 
 rule all:

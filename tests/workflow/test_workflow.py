@@ -49,40 +49,6 @@ def test_partial_trains_nothing_and_counts(clone):
     assert seeds["Taxi-v3", "powr-bold"] == "2"
 
 
-def test_a_failing_job_is_tried_twice_and_stops_no_other(clone):
-    (clone.folder / "broken.py").write_text(
-        "import gymnasium\n\n\n"
-        "class Broken(gymnasium.Env):\n"
-        "    observation_space = action_space = gymnasium.spaces.Discrete(2)\n\n"
-        "    def reset(self, *, seed=None, options=None):\n"
-        "        raise RuntimeError('out of order')\n\n\n"
-        "gymnasium.register('Broken-v0', entry_point=Broken, max_episode_steps=5)\n"
-    )
-
-    def add_broken(study):
-        study["environments"]["Broken-v0"] = {
-            "id": "broken:Broken-v0",
-            "kwargs": {},
-            "thresholds": [0],
-        }
-        study["scales"]["tiny"] = {
-            "seeds": 1,
-            "algorithms": ["powr"],
-            "timesteps": {"Broken-v0": 150, "FrozenLake-v1": 151},
-        }
-
-    clone.edit_study(add_broken)
-    done = clone.snakemake()
-    assert done.returncode != 0
-    failed = [job for job in jobs(done.stderr) if job.environment == "Broken-v0"]
-    assert len(failed) == 2
-    assert any(clone.folder.glob("results/tiny/FrozenLake-v1/powr/seed0-*.csv"))
-    assert not any(clone.folder.glob("results/tiny/Broken-v0/powr/*.csv"))
-    (log,) = clone.folder.glob("logs/tiny/Broken-v0/powr/*.log")
-    assert "out of order" in log.read_text()
-    assert str(log.relative_to(clone.folder)) in done.stderr
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
