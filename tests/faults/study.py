@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,5 +19,19 @@ def run_files(repository: Repository) -> list[Path]:
     return sorted(repository.folder.glob("results/tiny/*/*/seed*.csv"))
 
 
+def training_logs(repository: Repository) -> list[Path]:
+    return sorted(repository.folder.glob("logs/tiny/*/*/*.log"))
+
+
 def leftovers(repository: Repository) -> list[Path]:
     return [path for path in repository.folder.rglob("*.tmp") if ".git" not in path.parts]
+
+
+def processes(repository: Repository) -> list[str]:
+    """Command lines of the processes that work in the folder."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if (process / "cwd").resolve().is_relative_to(repository.folder):
+                found.append((process / "cmdline").read_text().replace("\0", " "))
+    return found
