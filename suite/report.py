@@ -40,7 +40,7 @@ class RunGroup(NamedTuple):
     environment: str
     algorithm: str
     anchor: str
-    files: list[tuple[int, str | None]]  # seed, and where its .csv and .json are
+    files: list[tuple[int, str, list[str]]]  # seed, where its files are, and what they end in
 
 
 def counts(judged: Sequence[Judged]) -> dict[str, int]:
@@ -104,15 +104,15 @@ def inline_svg(path: Path) -> str:
     return f"data:image/svg+xml;base64,{base64.b64encode(path.read_bytes()).decode()}"
 
 
-def group_runs(planned: Iterable[Run], there: Iterable[Run]) -> list[RunGroup]:
-    """All planned runs, those that are missing without an address."""
+def group_runs(planned: Iterable[Run], there: Mapping[Run, Mapping[str, Any]]) -> list[RunGroup]:
+    """All planned runs; `there` has the JSON of those that are, the others have no files."""
     groups: dict[tuple[str, str], RunGroup] = {}
-    found = set(there)
     for run in planned:
         key = (run.environment, run.algorithm)
         group = groups.setdefault(key, RunGroup(*key, f"runs-{len(groups)}", []))
         address = quote(run.path.relative_to(run.scale).with_suffix("").as_posix())
-        group.files.append((run.seed, address if run in found else None))
+        agent = ["npz"] if "agent_sha256" in there.get(run, {}) else []
+        group.files.append((run.seed, address, ["csv", "json", *agent] if run in there else []))
     return list(groups.values())
 
 

@@ -264,10 +264,19 @@ class TestHostileText:
         assert self.ATTACK in page.section("convergence-rate").text
         assert self.ATTACK in page.section("provenance").text
 
+    def test_an_agent_is_offered_where_the_run_saved_one(self):
+        runs = [config.Run("quick", "Taxi-v3", "powr", seed, "0" * 12) for seed in range(3)]
+        (group,) = report.group_runs(runs, {runs[0]: {}, runs[1]: {"agent_sha256": "1" * 64}})
+        assert [suffixes for *_, suffixes in group.files] == [
+            ["csv", "json"],
+            ["csv", "json", "npz"],
+            [],
+        ]
+
     def test_addresses_are_quoted(self):
         run = config.Run("quick", 'a"b c#d', "powr", 0, "0" * 12)
-        (group,) = report.group_runs([run], [run])
-        assert group.files == [(0, f"a%22b%20c%23d/powr/seed0-{'0' * 12}")]
+        (group,) = report.group_runs([run], {run: {}})
+        assert group.files == [(0, f"a%22b%20c%23d/powr/seed0-{'0' * 12}", ["csv", "json"])]
 
 
 class TestFaults:
