@@ -326,17 +326,22 @@ class POWR:
         self._act = self._tabular_sampler() if self._discrete else self._sampler()
 
     def _sampler(self) -> Callable[[NDArray], int]:
-        draw, exponents = self._generator.random, self._exponents
-        return lambda state: bisect_right(action_thresholds(exponents(state[None]))[0], draw())
+        draw, exponents, last = self._generator.random, self._exponents, self.n_actions - 1
+        return lambda state: bisect_right(cumulative(exponents(state[None])), draw(), 0, last)
 
     def _tabular_sampler(self) -> Callable[[int], int]:
-        """The policy at every state seen, looked up instead of evaluated."""
-        draw, known = self._generator.random, {}
-        unseen = [k / self.n_actions for k in range(1, self.n_actions)]
-        if self.model_ is not None:
-            rows = action_thresholds(self._exponents_at_states)
-            known = dict(zip(self.model_.states_.tolist(), rows, strict=True))
-        return lambda state: bisect_right(known.get(state, unseen), draw())
+        """The policy at every state seen, looked up in one long list instead of evaluated."""
+        draw, last = self._generator.random, self.n_actions - 1
+        states = [] if self.model_ is None else self.model_.states_.tolist()
+        table = cumulative(np.vstack([self._exponents_at_states, np.zeros(self.n_actions)]))
+        *starts, unseen = range(0, len(table), self.n_actions)
+        start_of = dict(zip(states, starts, strict=True))
+
+        def sample(state: int) -> int:
+            start = start_of.get(state, unseen)
+            return bisect_right(table, draw(), start, start + last) - start
+
+        return sample
 
     def _as_states(self, observations: ArrayLike) -> tuple[NDArray, bool]:
         """A batch of states, and whether a single observation was given."""
@@ -347,9 +352,9 @@ class POWR:
         return check_states(states, "observation", shape), single
 
 
-def action_thresholds(exponents: NDArray) -> list[list[float]]:
-    """The uniform draws at which one action gives way to the next, row by row."""
-    return softmax(exponents).cumsum(axis=1)[:, :-1].tolist()
+def cumulative(exponents: NDArray) -> list[float]:
+    """The policy's cumulative probabilities, row after row."""
+    return softmax(exponents).cumsum(axis=1).ravel().tolist()
 
 
 def check_seed(seed: object) -> int:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.lapack import dgesv
 from scipy.sparse import csc_array
 from scipy.sparse.linalg import splu
 
@@ -85,7 +86,9 @@ class DenseBellman:
     def values(self, entries: NDArray, rewards: NDArray) -> NDArray:
         identity = self._identity
         onward = np.bincount(self._places, entries, identity.size).reshape(identity.shape)
-        return np.linalg.solve(identity - onward, rewards)
+        # numpy's checks of its arguments would take longer than the solve.
+        _, _, values, _ = dgesv(identity - onward, rewards)
+        return values
 
 
 class SparseBellman:
@@ -106,7 +109,14 @@ class SparseBellman:
 
     def values(self, entries: NDArray, rewards: NDArray) -> NDArray:
         system = self._pattern.matrix(np.concatenate([np.ones(len(rewards)), -entries]))
-        factors = splu(system, permc_spec="NATURAL", diag_pivot_thresh=0.0, relax=1, panel_size=1)
+        factors = splu(
+            system,
+            permc_spec="NATURAL",
+            diag_pivot_thresh=0.0,
+            relax=1,
+            panel_size=1,
+            options={"Equil": False},
+        )
         return factors.solve(rewards[self._order])[self._position]
 
 

@@ -77,9 +77,9 @@ def check_states(
 
 
 def check_finite(values: NDArray, name: str) -> None:
-    bad = np.argwhere(~np.isfinite(values))
-    if len(bad):
-        where = tuple(bad[0].tolist())
+    finite = np.isfinite(values)
+    if not finite.all():
+        where = tuple(np.argwhere(~finite)[0].tolist())
         raise ValueError(f"{name} must be finite, got {values[where]} at row {where[0]}")
 
 
