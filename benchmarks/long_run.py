@@ -1,0 +1,80 @@
+"""Time and memory of an agent over 200,000 timesteps, settings as in envs.yaml.
+
+    python -m benchmarks.long_run [--timesteps N] [--env NAME ...] [--out FOLDER]
+
+Prints the table and writes it as CSV. FrozenLake and Taxi take seconds, MountainCar ten minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from benchmarks.growth import MIB
+from benchmarks.measure import in_own_process
+from benchmarks.speed import RESULTS, count, publish
+from benchmarks.table import Table
+
+ENVIRONMENTS = ("FrozenLake-v1", "Taxi-v3", "MountainCar-v0")
+
+
+def stretches(environment: str, points: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A row a doubling: what the timesteps since the last one took."""
+    return [
+        {
+            "environment": environment,
+            "timesteps": point["timesteps"],
+            "CPU s per 1,000": 1000
+            * (point["cpu_seconds"] - before["cpu_seconds"])
+            / (point["timesteps"] - before["timesteps"]),
+            "exponent": exponent(points, k),
+            "resident MiB": point["resident_bytes"] / MIB,
+            "peak MiB": point["peak_bytes"] / MIB,
+            "states": point["states"],
+            "states in the policy": point["carrying"],
+        }
+        for k, (before, point) in enumerate(pairwise(points), start=1)
+    ]
+
+
+def exponent(points: list[dict[str, Any]], k: int) -> float | None:
+    """By which power of the timesteps the time per timestep grew with the last doubling."""
+    if k < 2:
+        return None
+    earlier, before, now = (point["cpu_seconds"] for point in points[k - 2 : k + 1])
+    return math.log2((now - before) / (before - earlier)) - 1
+
+
+def table(environments: list[str], timesteps: int) -> Table:
+    rows = [
+        row
+        for name in environments
+        for row in stretches(name, in_own_process("benchmarks.long_run_point", name, timesteps))
+    ]
+    return Table(
+        "long-run",
+        f"One agent for {timesteps:,} timesteps, seed 0, each environment a process",
+        rows,
+        (
+            "CPU s per 1,000: those since the line above, planning included. Exponent: growth of "
+            "the time per timestep with the last doubling, 0 where it is bounded.",
+        ),
+    )
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(
+        prog="benchmarks.long_run", description=__doc__.splitlines()[0]
+    )
+    parser.add_argument("--timesteps", type=count, default=200_000, help="default: %(default)s")
+    parser.add_argument("--env", nargs="+", choices=ENVIRONMENTS, default=list(ENVIRONMENTS))
+    parser.add_argument("--out", type=Path, default=RESULTS, help="default: benchmarks/results")
+    options = parser.parse_args(arguments)
+    publish(table(options.env, options.timesteps), options.out)
+
+
+if __name__ == "__main__":
+    main()
