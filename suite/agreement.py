@@ -65,11 +65,12 @@ def changed_origin(shipped: Mapping[str, Any], here: Mapping[str, Any]) -> str:
     ]
     old, new = shipped["packages"], here["packages"]
     changes += [
-        f"{name} {new.get(name)} for {old.get(name)}"
-        for name in sorted(old.keys() | new.keys())
-        if old.get(name) != new.get(name)
+        f"{name} {new[name]} for {old[name]}"
+        for name in sorted(old.keys() & new.keys())
+        if old[name] != new[name]
     ]
-    if here.get("thread_pools") != shipped.get("thread_pools"):
+    old, new = (sorted(map(str, origin.get("thread_pools", []))) for origin in (shipped, here))
+    if old != new:
         changes.append("other libraries of linear algebra, or another processor")
     return ", ".join(changes)
 
