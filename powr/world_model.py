@@ -47,8 +47,8 @@ class WorldModel:
     regularization : the ridge parameter lambda of Eq. (10).
     method : "exact", one unknown a distinct state-action pair (a state, for the Dirac kernel);
         "low_rank", all data in the span of a dictionary of states from a pivoted Cholesky;
-        "subset", the exact solve on pairs that a pivoted Cholesky chooses; "auto", exact for the
-        Dirac kernel and for up to 1,500 distinct pairs, else low_rank.
+        "subset", the exact solve on the newest pairs and a spread of the rest; "auto", exact for
+        the Dirac kernel and for up to 1,500 distinct pairs, else low_rank.
     tolerance : largest error of the low-rank kernel on its diagonal.
     max_rank : largest number of states in the dictionary, or of pairs in the subset.
     prior : the action value of what was never seen.

@@ -54,11 +54,26 @@ def test_it_is_the_exact_solve_where_all_pairs_fit(data, max_rank):
     )
 
 
-def test_actions_share_the_pairs_in_proportion(data):
+def test_half_are_the_newest_and_the_rest_is_shared_by_the_actions_in_proportion(data):
     model = subset(data, 40)
-    share = np.bincount(data[1][model._ready_solver()._pairs], minlength=3) / 40
+    chosen = model._ready_solver()._pairs
+    newest, older = chosen[chosen >= N - 20], chosen[chosen < N - 20]
     assert model.rank_ <= 40
-    np.testing.assert_allclose(share, np.bincount(data[1]) / N, atol=1 / 40)
+    np.testing.assert_array_equal(newest, np.arange(N - 20, N))
+    share = np.bincount(data[1][older], minlength=3) / 20
+    np.testing.assert_allclose(share, np.bincount(data[1][: N - 20]) / (N - 20), atol=1 / 20)
+
+
+def test_the_older_pairs_chosen_lie_further_apart_than_the_older_pairs_do(data):
+    chosen = subset(data, 40)._ready_solver()._pairs
+    actions = data[1]
+
+    def closest(pairs):
+        pairs = pairs[actions[pairs] == 0]
+        gram = KERNEL(data[0][pairs], data[0][pairs]) - np.eye(len(pairs))
+        return gram.max()
+
+    assert closest(chosen[chosen < N - 20]) < 0.8 * closest(np.arange(N - 20))
 
 
 def test_more_pairs_come_closer_to_all_of_them(data):
@@ -99,7 +114,7 @@ def test_a_gram_matrix_too_large_to_hold_is_made_in_parts(data, monkeypatch):
         weights = model.solve(policy(model.states_), 0.9)
         q = model.action_values(policy, 0.9)
         found.append((model.at_states(weights), q(model.states_)))
-    assert whole.largest == 2 * N * 40
+    assert whole.largest == 2 * N * model.rank_
     assert parts.largest <= 45 * 40
     np.testing.assert_allclose(found[0][0], found[1][0], rtol=1e-12)
     np.testing.assert_allclose(found[0][1], found[1][1], rtol=1e-12)
