@@ -333,9 +333,10 @@ class POWR:
         """The policy at every state seen, looked up in one long list instead of evaluated."""
         draw, last = self._generator.random, self.n_actions - 1
         states = [] if self.model_ is None else self.model_.states_.tolist()
-        table = cumulative(np.vstack([self._exponents_at_states, np.zeros(self.n_actions)]))
-        *starts, unseen = range(0, len(table), self.n_actions)
-        start_of = dict(zip(states, starts, strict=True))
+        table = cumulative(self._exponents_at_states)
+        start_of = dict(zip(states, range(0, len(table), self.n_actions), strict=True))
+        unseen = len(table)
+        table += [k / self.n_actions for k in range(1, self.n_actions)]
 
         def sample(state: int) -> int:
             start = start_of.get(state, unseen)

@@ -9,6 +9,8 @@ and a pair never seen has q = 0. The unknowns are the values v, one a state, in 
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dgesv
@@ -108,9 +110,8 @@ class SparseBellman:
         self._pattern = SparsePattern(self._position[rows], self._position[columns], n_states)
 
     def values(self, entries: NDArray, rewards: NDArray) -> NDArray:
-        system = self._pattern.matrix(np.concatenate([np.ones(len(rewards)), -entries]))
         factors = splu(
-            system,
+            self._pattern.matrix(np.concatenate([np.ones(len(rewards)), -entries])),
             permc_spec="NATURAL",
             diag_pivot_thresh=0.0,
             relax=1,
@@ -125,12 +126,13 @@ class SparsePattern:
 
     def __init__(self, rows: NDArray, columns: NDArray, size: int):
         places, self._place = np.unique(columns * size + rows, return_inverse=True)
-        self._rows = (places % size).astype(np.int32)
-        starts = np.searchsorted(places, np.arange(size + 1) * size)
-        self._column_starts = starts.astype(np.int32)
+        rows_in_columns = (places % size).astype(np.int32)
+        column_starts = np.searchsorted(places, np.arange(size + 1) * size).astype(np.int32)
+        nothing = np.zeros(len(places))
+        self._zero = csc_array((nothing, rows_in_columns, column_starts), shape=(size, size))
 
     def matrix(self, entries: NDArray) -> csc_array:
         """The matrix with these entries, in the order of the rows and columns given at first."""
-        size = len(self._column_starts) - 1
-        sums = np.bincount(self._place, entries)
-        return csc_array((sums, self._rows, self._column_starts), (size, size))
+        matrix = copy(self._zero)  # shares its pattern, which scipy would check again
+        matrix.data = np.bincount(self._place, entries)
+        return matrix

@@ -19,6 +19,7 @@ def softmax(exponents: NDArray) -> NDArray:
     >>> softmax(np.array([[1000.0, 1000.0]]))
     array([[0.5, 0.5]])
     """
+    exponents = np.asfortranarray(exponents)  # so that sums over actions run along the rows
     probabilities = exponents - exponents.max(axis=-1, keepdims=True)
     np.exp(probabilities, out=probabilities)
     probabilities /= probabilities.sum(axis=-1, keepdims=True)
@@ -39,8 +40,7 @@ def mirror_descent(
     Returns what the steps add to the exponent: its values at `model.states_` and its coefficients
     over them, both (states, actions).
     """
-    exponents = np.asfortranarray(exponents)  # sums over actions then run along the states
-    gain, weights = np.zeros_like(exponents), 0.0
+    gain, weights = np.zeros_like(exponents, order="F"), 0.0
     for _ in range(steps):
         step = step_size * model.solve(softmax(exponents + gain), gamma)
         gain += model.at_states(step)
