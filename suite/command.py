@@ -36,6 +36,7 @@ def write_result(program: str, make: Callable[[], Mapping[Path, str | bytes]]) -
         except OSError as error:
             return fail(program, f"nothing was written: {error}")
         except Stopped as stopped:
+            handle(signal.SIG_IGN)  # one is enough
             (signum,) = stopped.args
             name = signal.Signals(signum).name
             return fail(program, f"stopped by {name}, nothing was written", 128 + signum)
@@ -48,7 +49,6 @@ def fail(program: str, message: object, code: int = 1) -> int:
 
 
 def stop(signum: int, frame: FrameType | None) -> None:
-    handle(signal.SIG_IGN)  # one signal is enough
     raise Stopped(signum)
 
 

@@ -1,5 +1,6 @@
 """Commands that are stopped, or have no room to write: one line, no traceback, no file."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -71,6 +72,16 @@ def test_a_signal_while_writing_comes_too_late(tmp_path, monkeypatch, signum):
     monkeypatch.setattr(command, "write_together", write_and_be_signalled)
     assert write_result("program", lambda: {tmp_path / "table.csv": "1\n"}) == 0
     assert (tmp_path / "table.csv").exists()
+
+
+def test_a_signal_that_a_library_swallows_can_be_sent_again(capsys):
+    def make():
+        with contextlib.suppress(BaseException):
+            signal_self(signal.SIGINT)
+        signal_self(signal.SIGTERM)
+
+    assert write_result("program", make) == 128 + signal.SIGTERM
+    assert "stopped by SIGTERM" in capsys.readouterr().err
 
 
 def test_the_callers_handlers_are_put_back(capsys):
