@@ -153,7 +153,10 @@ def verify(root: Path, scratch: Path, patterns: Sequence[str], cores: int) -> It
     runs = choose(listed, patterns)
     if runs:
         minutes = usual_minutes(root, runs)
-        print(f"training {len(runs)} runs again: {minutes:.0f} core-minutes at first", flush=True)
+        print(
+            f"training {len(runs)} runs again, which took {minutes:.0f} minutes on one core",
+            flush=True,
+        )
         yield from retrain(root, scratch, runs, cores)
 
 
