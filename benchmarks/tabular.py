@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import gymnasium
 import numpy as np
 
-from benchmarks.measure import Spread, in_turns, ratios, timed
+from benchmarks.measure import Spread, ratios, timed
 from benchmarks.table import Table
 from powr import POWR
 from powr.mirror_descent import mirror_descent
@@ -19,24 +21,30 @@ OVERHEAD = "overhead"
 ENVIRONMENTS = ("FrozenLake-v1", "Taxi-v3")
 QUICK_TIMESTEPS = 1000
 STEPS = 200  # of mirror descent in one measurement
+READINGS = 10_000  # of the clock, to know what one costs
 
-Episode = tuple[int, list[int]]  # seed of its reset, actions
 
+class Clocked(gymnasium.Wrapper):
+    """Adds up the seconds inside `step` and inside `reset`, and counts the calls."""
 
-class Recording(gymnasium.Wrapper):
-    """Remembers the episodes, so that they can be played again."""
-
-    def __init__(self, env: gymnasium.Env):
+    def __init__(self, env: gymnasium.Env, clock: Callable[[], float] = time.process_time):
         super().__init__(env)
-        self.episodes: list[Episode] = []
+        self.clock = clock
+        self.seconds = {"step": 0.0, "reset": 0.0}
+        self.calls = {"step": 0, "reset": 0}
 
-    def reset(self, *, seed: int | None = None, options: dict | None = None):
-        self.episodes.append((seed, []))
-        return self.env.reset(seed=seed, options=options)
+    def reset(self, **arguments: Any):
+        return self._clocked("reset", self.env.reset, **arguments)
 
     def step(self, action: int):
-        self.episodes[-1][1].append(action)
-        return self.env.step(action)
+        return self._clocked("step", self.env.step, action)
+
+    def _clocked(self, name: str, call: Callable, *arguments: Any, **keywords: Any):
+        start = self.clock()
+        outcome = call(*arguments, **keywords)
+        self.seconds[name] += self.clock() - start
+        self.calls[name] += 1
+        return outcome
 
 
 def tables(quick: bool, repeats: int) -> list[Table]:
@@ -45,21 +53,17 @@ def tables(quick: bool, repeats: int) -> list[Table]:
     for environment in ENVIRONMENTS:
         settings = config.resolve(study, "paper", environment, "powr")
         timesteps = QUICK_TIMESTEPS if quick else settings["timesteps"]
-        recording = Recording(environments.make(settings["environment"]))
-        agent = new_agent(settings, recording).learn(timesteps)
+        agent = new_agent(settings, environments.make(settings["environment"])).learn(timesteps)
         planning.append({"environment": environment, **steps_a_second(agent, repeats)})
-        shares = share_inside_env(settings, timesteps, recording.episodes, repeats)
-        overhead.append({"environment": environment, "timesteps": timesteps, **shares})
+        rounds = [time_inside_env(settings, timesteps) for _ in range(repeats)]
+        overhead.append({"environment": environment, "timesteps": timesteps, **shares(rounds)})
     return [
         Table(NAME, "PMD steps a second in the empirical MDP that a run ends with", planning),
         Table(
             OVERHEAD,
             "Share of agent.learn spent inside env.step, settings of envs.yaml",
             overhead,
-            (
-                "env.step: the run's own actions played again without an agent, in turns with "
-                "agent.learn; resets are taken off.",
-            ),
+            ("Clocked call by call within the run; what the clock itself takes is taken off.",),
         ),
     ]
 
@@ -84,26 +88,31 @@ def steps_a_second(agent: POWR, repeats: int) -> dict[str, Any]:
     }
 
 
-def share_inside_env(
-    settings: dict[str, Any], timesteps: int, episodes: list[Episode], repeats: int
-) -> dict[str, Any]:
-    env = environments.make(settings["environment"])
-    tasks = {
-        "learn": lambda: new_agent(settings, env).learn(timesteps),
-        "play": partial(play_again, env, episodes),
-        "resets": partial(play_again, env, [(seed, []) for seed, _ in episodes]),
-    }
-    times = {name: timing.seconds for name, timing in in_turns(tasks, repeats).items()}
-    steps = [play - resets for play, resets in zip(times["play"], times["resets"], strict=True)]
+def time_inside_env(settings: dict[str, Any], timesteps: int) -> dict[str, float]:
+    """Seconds of a run and of those the ones inside its environment's methods."""
+    env = Clocked(environments.make(settings["environment"]))
+    seconds, _ = timed(lambda: new_agent(settings, env).learn(timesteps))
+    return without_clock(seconds, env, seconds_a_reading(env.clock))
+
+
+def without_clock(seconds: float, env: Clocked, reading: float) -> dict[str, float]:
+    """The same seconds without those of the clock: two readings a call, of which one inside."""
+    inside = {name: env.seconds[name] - reading * env.calls[name] for name in env.seconds}
+    return {"learn": seconds - 2 * reading * sum(env.calls.values()), **inside}
+
+
+def seconds_a_reading(clock: Callable[[], float]) -> float:
+    start = clock()
+    for _ in range(READINGS):
+        clock()
+    return (clock() - start) / READINGS
+
+
+def shares(rounds: list[dict[str, float]]) -> dict[str, Any]:
+    learn, step, reset = ([times[name] for times in rounds] for name in ("learn", "step", "reset"))
     return {
-        "agent.learn": Spread.of(times["learn"]),
-        "env.step": Spread.of(steps),
-        "share": ratios(steps, times["learn"]),
+        "agent.learn": Spread.of(learn),
+        "env.step": Spread.of(step),
+        "share": ratios(step, learn),
+        "share of env.reset": ratios(reset, learn),
     }
-
-
-def play_again(env: gymnasium.Env, episodes: list[Episode]) -> None:
-    for seed, actions in episodes:
-        env.reset(seed=seed)
-        for action in actions:
-            env.step(action)

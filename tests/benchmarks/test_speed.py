@@ -3,6 +3,7 @@
 import csv
 import json
 
+import gymnasium
 import numpy as np
 import pytest
 
@@ -122,14 +123,19 @@ def test_ratios_are_taken_round_by_round():
     assert measure.ratios([10.0, 60.0, 40.0], [1.0, 2.0, 2.0]) == Spread(20.0, 10.0, 30.0)
 
 
-def test_recorded_episodes_play_again_to_the_same_states():
-    env = tabular.environments.make({"id": "Taxi-v3", "kwargs": {}})
-    recording, again = tabular.Recording(env), tabular.Recording(env)
-    recording.reset(seed=3)
-    states = [recording.step(action)[0] for action in (0, 1, 2, 3)]
-    tabular.play_again(again, recording.episodes)
-    assert again.episodes == recording.episodes
-    assert env.unwrapped.s == states[-1]
+def test_the_clock_of_an_environment_is_taken_off_what_it_measures():
+    ticks = iter(range(1000))  # a clock that goes by one second whenever it is read
+    env = tabular.Clocked(gymnasium.make("Taxi-v3"), clock=lambda: next(ticks))
+    env.reset(seed=3)
+    for action in (0, 1, 2, 3):
+        env.step(action)
+    assert env.seconds == env.calls == {"step": 4, "reset": 1}
+    assert tabular.without_clock(20.0, env, 0.5) == {"learn": 15.0, "step": 2.0, "reset": 0.5}
+
+
+def test_reading_a_clock_costs_its_seconds_a_reading():
+    ticks = iter(range(2 * tabular.READINGS))
+    assert tabular.seconds_a_reading(lambda: next(ticks)) == pytest.approx(1.0, rel=1e-3)
 
 
 def test_csv_keeps_every_digit_and_the_spread():
