@@ -1,7 +1,7 @@
 # Two commands do everything, set-up included: `make quick` and `make test`.
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
-CORES ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu)
+CORES ?= $(shell env -u OMP_NUM_THREADS nproc 2>/dev/null || sysctl -n hw.ncpu)
 BIN := .venv/bin
 READY := .venv/.ready
 SCALE ?= quick
