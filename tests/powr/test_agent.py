@@ -7,6 +7,7 @@ from pathlib import Path
 import gymnasium
 import numpy as np
 import pytest
+from gymnasium.spaces import Discrete
 
 from powr import POWR
 from powr.kernels import Dirac, Exponential
@@ -169,6 +170,23 @@ def test_sampled_actions_have_the_policys_frequencies():
     frequencies = np.bincount(actions, minlength=4) / n
     five_sigma = 5 * np.sqrt(expected * (1 - expected) / n)
     assert (np.abs(frequencies - expected) < five_sigma).all()
+
+
+@pytest.mark.parametrize("continuous", [False, True])
+def test_actions_while_collecting_have_the_policys_frequencies(continuous):
+    agent = POWR(Corridor(continuous=continuous), step_size=0.05, seed=1).learn(30)
+    n = 2000
+    for place in range(10):  # some of them never visited
+        state = np.array([place, np.sin(place)]) if continuous else place
+        frequencies = np.bincount([agent._act(state) for _ in range(n)], minlength=2) / n
+        expected = agent.action_probabilities([state])[0]
+        np.testing.assert_allclose(frequencies, expected, atol=4 * np.sqrt(0.25 / n))
+
+
+def test_a_single_action_is_always_taken():
+    env = Corridor()
+    env.action_space = Discrete(1, start=1)
+    assert set(POWR(env).learn(25)._history[0][1]) == {0}
 
 
 def test_an_untrained_agent_is_indifferent():
