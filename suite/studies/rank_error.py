@@ -28,7 +28,7 @@ from suite.algorithms import build_kernel
 from suite.command import write_result
 
 ENVIRONMENT = "MountainCar-v0"
-TIMESTEPS = 3000
+TIMESTEPS = 2000
 SEEDS = 3
 MODEL_SETTINGS = ("regularization", "prior")
 
