@@ -21,7 +21,7 @@ OVERHEAD = "overhead"
 ENVIRONMENTS = ("FrozenLake-v1", "Taxi-v3")
 QUICK_TIMESTEPS = 1000
 STEPS = 200  # of mirror descent in one measurement
-READINGS = 10_000  # of the clock, to know what one costs
+IDLE_STEPS = 10_000  # to know what the clock costs
 
 
 class Clocked(gymnasium.Wrapper):
@@ -30,21 +30,29 @@ class Clocked(gymnasium.Wrapper):
     def __init__(self, env: gymnasium.Env, clock: Callable[[], float] = time.process_time):
         super().__init__(env)
         self.clock = clock
-        self.seconds = {"step": 0.0, "reset": 0.0}
-        self.calls = {"step": 0, "reset": 0}
+        self.in_step = self.in_reset = 0.0
+        self.steps = self.resets = 0
 
     def reset(self, **arguments: Any):
-        return self._clocked("reset", self.env.reset, **arguments)
+        start = self.clock()
+        outcome = self.env.reset(**arguments)
+        self.in_reset += self.clock() - start
+        self.resets += 1
+        return outcome
 
     def step(self, action: int):
-        return self._clocked("step", self.env.step, action)
-
-    def _clocked(self, name: str, call: Callable, *arguments: Any, **keywords: Any):
         start = self.clock()
-        outcome = call(*arguments, **keywords)
-        self.seconds[name] += self.clock() - start
-        self.calls[name] += 1
+        outcome = self.env.step(action)
+        self.in_step += self.clock() - start
+        self.steps += 1
         return outcome
+
+
+class Idle(gymnasium.Env):
+    """Its step does nothing, so that what is measured of it is the measuring."""
+
+    def step(self, action: int) -> None:
+        pass
 
 
 def tables(quick: bool, repeats: int) -> list[Table]:
@@ -92,20 +100,23 @@ def time_inside_env(settings: dict[str, Any], timesteps: int) -> dict[str, float
     """Seconds of a run and of those the ones inside its environment's methods."""
     env = Clocked(environments.make(settings["environment"]))
     seconds, _ = timed(lambda: new_agent(settings, env).learn(timesteps))
-    return without_clock(seconds, env, seconds_a_reading(env.clock))
+    return without_clock(seconds, env, *cost_of_clocking())
 
 
-def without_clock(seconds: float, env: Clocked, reading: float) -> dict[str, float]:
-    """The same seconds without those of the clock: two readings a call, of which one inside."""
-    inside = {name: env.seconds[name] - reading * env.calls[name] for name in env.seconds}
-    return {"learn": seconds - 2 * reading * sum(env.calls.values()), **inside}
+def without_clock(seconds: float, env: Clocked, call: float, inside: float) -> dict[str, float]:
+    """The same seconds without those of measuring: of each call, and of these counted inside."""
+    return {
+        "learn": seconds - call * (env.steps + env.resets),
+        "step": env.in_step - inside * env.steps,
+        "reset": env.in_reset - inside * env.resets,
+    }
 
 
-def seconds_a_reading(clock: Callable[[], float]) -> float:
-    start = clock()
-    for _ in range(READINGS):
-        clock()
-    return (clock() - start) / READINGS
+def cost_of_clocking() -> tuple[float, float]:
+    """Seconds that the clock adds to a call, and how many of them it counts as inside."""
+    env = Clocked(Idle())
+    seconds, _ = timed(lambda: [env.step(0) for _ in range(IDLE_STEPS)])
+    return seconds / IDLE_STEPS, env.in_step / IDLE_STEPS
 
 
 def shares(rounds: list[dict[str, float]]) -> dict[str, Any]:

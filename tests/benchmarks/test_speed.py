@@ -129,13 +129,14 @@ def test_the_clock_of_an_environment_is_taken_off_what_it_measures():
     env.reset(seed=3)
     for action in (0, 1, 2, 3):
         env.step(action)
-    assert env.seconds == env.calls == {"step": 4, "reset": 1}
-    assert tabular.without_clock(20.0, env, 0.5) == {"learn": 15.0, "step": 2.0, "reset": 0.5}
+    assert (env.in_step, env.steps, env.in_reset, env.resets) == (4, 4, 1, 1)
+    seconds = tabular.without_clock(20.0, env, call=1.5, inside=0.5)
+    assert seconds == {"learn": 12.5, "step": 2.0, "reset": 0.5}
 
 
-def test_reading_a_clock_costs_its_seconds_a_reading():
-    ticks = iter(range(2 * tabular.READINGS))
-    assert tabular.seconds_a_reading(lambda: next(ticks)) == pytest.approx(1.0, rel=1e-3)
+def test_clocking_costs_more_a_call_than_is_counted_inside():
+    call, inside = tabular.cost_of_clocking()
+    assert call > inside > 0
 
 
 def test_csv_keeps_every_digit_and_the_spread():
