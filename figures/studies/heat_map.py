@@ -15,6 +15,7 @@ from matplotlib.colors import LogNorm, Normalize
 from figures.render import number
 
 NOT_REACHED = "0.88"  # grey
+LEAST_RATIO = 5.0  # between the darkest and the palest time, so that what is close looks alike
 DARK = 0.55  # from this part of the colour scale on, white text is easier to read
 
 
@@ -34,7 +35,7 @@ def draw_times(panel: Axes, runs: pd.DataFrame, down: str, across: str) -> None:
             "" if arrived == len(cell) else f"\n({arrived}/{len(cell)})"
         )
 
-    draw_cells(panel, runs, down, across, median_time, text, "Reds", LogNorm)
+    draw_cells(panel, runs, down, across, median_time, text, "Reds", LogNorm, LEAST_RATIO)
 
 
 def draw_returns(panel: Axes, runs: pd.DataFrame, down: str, across: str) -> None:
@@ -59,6 +60,7 @@ def draw_cells(
     text_of: Callable[[pd.DataFrame], str],
     colours: str,
     norm_class: type[Normalize],
+    least_ratio: float = 1.0,
 ) -> None:
     rows, columns = sorted(runs[down].unique()), sorted(runs[across].unique())
     cells = {
@@ -71,6 +73,7 @@ def draw_cells(
         values[place] = value_of(cell)
     finite = values[np.isfinite(values)]
     low, high = (finite.min(), finite.max()) if len(finite) else (1.0, 1.0)
+    high = max(high, least_ratio * low)
     norm = norm_class(low, high if high > low else low + 1)
     colour_map = matplotlib.colormaps[colours].with_extremes(bad=NOT_REACHED)
     shown = np.ma.masked_invalid(values)

@@ -17,16 +17,18 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from figures import render
 from figures.render import add_note, number
-from figures.studies.heat_map import median_time
+from figures.studies.heat_map import median_time, setting
 from figures.style import COLUMN_WIDTH, Look
 
 NAME = "rank"
 LOOKS = {
-    "subset": Look("#B2182B", (), "o", 1.4),
-    "low_rank": Look("#1E88E5", (5, 1.5), "s", 1.0),
+    ("subset", 1e-9): Look("#B2182B", (), "o", 1.4),
+    ("subset", 1e-6): Look("#EF8A62", (5, 1.5, 1, 1.5), "^", 1.0),
+    ("low_rank", 1e-9): Look("#1E88E5", (5, 1.5), "s", 1.0),
+    ("low_rank", 1e-6): Look("#000000", (1, 1), "D", 1.0),
 }
 ASIDE = {"subset": 0.96, "low_rank": 1.04}  # points of the two methods beside each other
-NAMES = {"subset": "exact solve on chosen pairs", "low_rank": "all data in a low-rank space"}
+NAMES = {"subset": "chosen pairs", "low_rank": "low-rank space"}
 
 
 class RankTables(NamedTuple):
@@ -39,14 +41,18 @@ class RankTables(NamedTuple):
 
 
 def draw(tables: RankTables) -> Figure:
-    figure = Figure(figsize=(COLUMN_WIDTH, 2.3), layout="constrained")
+    figure = Figure(figsize=(COLUMN_WIDTH, 2.5), layout="constrained")
     panels = figure.subplots(1, 3)
     errors, runs = tables.rank_error, tables.rank
     transitions = number(errors["transitions"].iloc[0])
-    for method, look in LOOKS.items():
-        draw_errors(panels[0], errors[errors["method"] == method], "error", look, method)
-        draw_errors(panels[1], errors[errors["method"] == method], "other_greedy", look, method)
-        draw_times(panels[2], runs[runs["method"] == method], look, method)
+    for (method, regularization), table in errors.groupby(["method", "regularization"]):
+        look = LOOKS[method, regularization]
+        label = f"{NAMES[method]}, λ = {setting(regularization)}"
+        draw_errors(panels[0], table, "error", look, label)
+        draw_errors(panels[1], table, "other_greedy", look, label)
+    tuned = errors["regularization"].min()
+    for method, table in runs.groupby("method"):
+        draw_times(panels[2], table, LOOKS[method, tuned], method)
     panels[0].set_yscale("log")
     panels[0].set_title("relative error of q")
     panels[1].set_title("other greedy action")
@@ -55,15 +61,14 @@ def draw(tables: RankTables) -> Figure:
     panels[2].set_title(f"timesteps to {number(runs['threshold'].iloc[0])}")
     for panel in panels:
         set_rank_axis(panel, sorted(runs["max_rank"].unique()))
-    handles, _ = panels[0].get_legend_handles_labels()
-    figure.legend(handles, [NAMES[m] for m in LOOKS], loc="outside upper center", ncols=2)
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
     add_note(
         figure,
         "MountainCar-v0. Left: largest error of the action values against the exact solve on the "
         f"same {transitions} transitions, relative to the largest value; middle: share of states "
         f"whose best action differs; medians and ranges over {errors['seed'].nunique()} seeds. "
-        f"Right: full runs, line: median; points: {runs['seed'].nunique()} seeds, hollow at the "
-        "end of training if never.",
+        f"Right: full runs with λ = {setting(tuned)}, line: median; points: "
+        f"{runs['seed'].nunique()} seeds, hollow at the end of training if never.",
     )
     return figure
 

@@ -59,8 +59,8 @@ def late_return(table: pd.DataFrame, **settings: Any) -> str:
     return f"{select(table, settings)['late_return'].mean():,.2f}".replace("-", "\N{MINUS SIGN}")
 
 
-def median_percent(table: pd.DataFrame, column: str, **settings: Any) -> str:
-    return f"{select(table, settings)[column].median():.0%}"
+def median(table: pd.DataFrame, column: str, **settings: Any) -> str:
+    return f"{select(table, settings)[column].median():.2g}"
 
 
 def render(tables: dict[str, pd.DataFrame]) -> str:
@@ -75,7 +75,7 @@ def render(tables: dict[str, pd.DataFrame]) -> str:
             "timesteps": functools.partial(timesteps, table),
             "spread": functools.partial(spread, table),
             "late_return": functools.partial(late_return, table),
-            "median_percent": functools.partial(median_percent, table),
+            "median": functools.partial(median, table),
             "seeds": int(table["seed"].nunique()),
         }
         for name, table in tables.items()

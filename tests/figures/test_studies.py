@@ -111,12 +111,13 @@ def test_rank_shows_errors_and_runs_of_both_methods():
         {
             "seed": seed,
             "transitions": 300,
+            "regularization": regularization,
             "method": method,
             "max_rank": size,
-            "rank": size,
             "error": (1 + seed) / size,
             "other_greedy": 0.1,
         }
+        for regularization in (1e-9, 1e-6)
         for method in ("low_rank", "subset")
         for size in (50, 100)
         for seed in range(3)
@@ -129,7 +130,7 @@ def test_rank_shows_errors_and_runs_of_both_methods():
     error, _, times = rank.draw(rank.RankTables(table, errors)).axes
     for line in error.lines:
         np.testing.assert_allclose(line.get_ydata(), [2 / 50, 2 / 100])
-    medians = [line for line in times.lines if line.get_label() in rank.LOOKS]
+    medians = [line for line in times.lines if line.get_label() in rank.NAMES]
     assert [list(line.get_ydata()) for line in medians] == [[200], [200]]
     hollow = [line for line in times.lines if line.get_markerfacecolor() == "white"]
     assert [list(line.get_ydata()) for line in hollow] == [[2000] * 3] * 2
