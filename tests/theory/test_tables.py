@@ -47,7 +47,7 @@ def test_files_are_written_and_the_same_twice(small, tmp_path):
 
 def test_a_folder_that_cannot_be_written_is_one_message(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(tables, "compute", dict)
-    monkeypatch.setattr(tables, "write_together", refuse)
+    monkeypatch.setattr("suite.command.write_together", refuse)
     assert tables.main(["--out-dir", str(tmp_path)]) == 1
     assert "no room" in capsys.readouterr().err
 
