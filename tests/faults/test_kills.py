@@ -95,10 +95,9 @@ def wait_for_training(repository, process):
 def test_stopping_by_signal(reference, fresh, capsys, signum, message):
     """As sent by a terminal or at shutdown: to all processes. No unlocking is needed."""
     rng = random.Random(int(signum))  # noqa: S311
-    repository, kept, seconds = fresh("stopped"), {}, []
-    for _ in range(3):
-        for log in training_logs(repository):
-            log.unlink()
+    seconds = []
+    for number in range(3):
+        repository = fresh(f"stopped{number}")
         process = repository.start(cores=2)
         wait_for_training(repository, process)
         time.sleep(rng.uniform(0, 0.2 * reference.seconds))
@@ -111,10 +110,10 @@ def test_stopping_by_signal(reference, fresh, capsys, signum, message):
         assert "Traceback" not in errors
         assert processes(repository) == []
         assert leftovers(repository) == []
-        kept |= check_finished(repository, reference)
-    done = repository.snakemake(cores=2)
-    assert done.returncode == 0, done.stderr
-    check_end(repository, reference, kept)
+        kept = check_finished(repository, reference)
+        done = repository.snakemake(cores=2)
+        assert done.returncode == 0, done.stderr
+        check_end(repository, reference, kept)
     with capsys.disabled():
         print(f"\nended {', '.join(f'{each:.1f}' for each in seconds)} s after {signum.name}")
 
