@@ -36,10 +36,6 @@ class Tables(NamedTuple):
     thresholds: pd.DataFrame
     summary: pd.DataFrame
 
-    @classmethod
-    def read(cls, folder: Path) -> Tables:
-        return cls(*(pd.read_csv(folder / f"{name}.csv") for name in cls._fields))
-
     @property
     def algorithms(self) -> list[str]:
         return list(dict.fromkeys(self.summary["algorithm"]))
@@ -114,13 +110,22 @@ def to_bytes(figure: Figure, file_format: str) -> bytes:
     return buffer.getvalue()
 
 
+def read_tables(folder: Path, name: str, tables: type[NamedTuple] | None) -> Any:
+    if tables is None:
+        return pd.read_csv(folder / f"{name}.csv")
+    return tables(*(pd.read_csv(folder / f"{field}.csv") for field in tables._fields))
+
+
 def main(
     draw: Callable[[Any], Figure],
     name: str,
     arguments: Sequence[str] | None = None,
-    read: Callable[[Path], Any] = Tables.read,
+    tables: type[NamedTuple] | None = Tables,
 ) -> int:
-    """Draw one figure of a scale as PDF, SVG and PNG; `read` takes the tables from its folder."""
+    """Draw one figure of a scale as PDF, SVG and PNG.
+
+    The fields of `tables` name the tables that it is drawn from; None is the one of its own name.
+    """
     parser = argparse.ArgumentParser(description=f"Draw {name} from the tables of a scale.")
     parser.add_argument("--scale", required=True, help="a scale that has been aggregated")
     parser.add_argument("--results", type=Path, default=Path("results"))
@@ -130,9 +135,9 @@ def main(
     out = options.out_dir or folder
 
     def make() -> dict[Path, bytes]:
-        tables = read(folder)
+        data = read_tables(folder, name, tables)
         with matplotlib.style.context(["default", STYLE]):
-            figure = draw(tables)
+            figure = draw(data)
             return {out / f"{name}.{suffix}": to_bytes(figure, suffix) for suffix in METADATA}
 
     return write_result(parser.prog, make)

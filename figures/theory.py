@@ -6,7 +6,6 @@ python -m figures.theory --scale theory --out-dir figures
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
@@ -64,10 +63,6 @@ class TheoryTables(NamedTuple):
     estimation: pd.DataFrame
     exponents: pd.DataFrame
     compatibility: pd.DataFrame
-
-    @classmethod
-    def read(cls, folder: Path) -> TheoryTables:
-        return cls(*(pd.read_csv(folder / f"{name}.csv") for name in cls._fields))
 
 
 def draw(tables: TheoryTables) -> Figure:
@@ -198,4 +193,4 @@ def error_handles() -> list[Line2D]:
 
 
 if __name__ == "__main__":
-    sys.exit(render.main(draw, NAME, read=TheoryTables.read))
+    sys.exit(render.main(draw, NAME, tables=TheoryTables))

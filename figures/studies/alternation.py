@@ -6,7 +6,6 @@ python -m figures.studies.alternation --scale studies --out-dir figures/studies
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -16,10 +15,6 @@ from figures.render import add_note, make_panels, number
 from figures.studies.heat_map import draw_times
 
 NAME = "alternation"
-
-
-def read(folder: Path) -> pd.DataFrame:
-    return pd.read_csv(folder / f"{NAME}.csv")
 
 
 def draw(runs: pd.DataFrame) -> Figure:
@@ -40,4 +35,4 @@ def draw(runs: pd.DataFrame) -> Figure:
 
 
 if __name__ == "__main__":
-    sys.exit(render.main(draw, NAME, read=read))
+    sys.exit(render.main(draw, NAME, tables=None))

@@ -6,7 +6,6 @@ python -m figures.studies.kernels --scale studies --out-dir figures/studies
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -21,10 +20,6 @@ LOOKS = {
     "Exponential": Look("#B2182B", (), "o", 1.4),
     "Gaussian": Look("#1E88E5", (5, 1.5), "s", 1.0),
 }
-
-
-def read(folder: Path) -> pd.DataFrame:
-    return pd.read_csv(folder / f"{NAME}.csv")
 
 
 def draw(runs: pd.DataFrame) -> Figure:
@@ -58,4 +53,4 @@ def draw(runs: pd.DataFrame) -> Figure:
 
 
 if __name__ == "__main__":
-    sys.exit(render.main(draw, NAME, read=read))
+    sys.exit(render.main(draw, NAME, tables=None))

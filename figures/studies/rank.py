@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import sys
-from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
@@ -16,6 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from figures import render
+from figures.curves import line_options
 from figures.render import add_note, number
 from figures.studies.heat_map import median_time, setting
 from figures.style import COLUMN_WIDTH, Look
@@ -34,10 +34,6 @@ NAMES = {"subset": "chosen pairs", "low_rank": "low-rank space"}
 class RankTables(NamedTuple):
     rank: pd.DataFrame
     rank_error: pd.DataFrame
-
-    @classmethod
-    def read(cls, folder: Path) -> RankTables:
-        return cls(*(pd.read_csv(folder / f"{name}.csv") for name in cls._fields))
 
 
 def draw(tables: RankTables) -> Figure:
@@ -77,7 +73,7 @@ def draw_errors(panel: Axes, table: pd.DataFrame, column: str, look: Look, label
     by_rank = table.groupby("max_rank")[column]
     low, median, high = by_rank.min(), by_rank.median(), by_rank.max()
     panel.fill_between(median.index, low, high, color=look.colour, alpha=0.15, lw=0)
-    panel.plot(median.index, median, label=label, **line(look))
+    panel.plot(median.index, median, label=label, **line_options(look))
 
 
 def draw_times(panel: Axes, runs: pd.DataFrame, look: Look, label: str) -> None:
@@ -85,7 +81,7 @@ def draw_times(panel: Axes, runs: pd.DataFrame, look: Look, label: str) -> None:
     medians = {rank: median_time(group) for rank, group in runs.groupby("max_rank")}
     there = {rank: median for rank, median in medians.items() if math.isfinite(median)}
     panel.set_yscale("log")
-    panel.plot(there.keys(), there.values(), label=label, **line(look) | {"marker": ""})
+    panel.plot(there.keys(), there.values(), label=label, **line_options(look) | {"marker": ""})
     arrived = runs[runs["reached"].notna()]
     never = runs[runs["reached"].isna()]
     point = {"linestyle": "none", "marker": look.marker, "ms": 3, "color": look.colour}
@@ -93,16 +89,6 @@ def draw_times(panel: Axes, runs: pd.DataFrame, look: Look, label: str) -> None:
     panel.plot(ASIDE[label] * never["max_rank"], never["timesteps"], **point | {"mfc": "white"})
     panel.yaxis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
     panel.yaxis.set_minor_formatter(FuncFormatter(lambda value, _: ""))
-
-
-def line(look: Look) -> dict:
-    return {
-        "color": look.colour,
-        "dashes": look.dashes or (None, None),
-        "lw": look.width,
-        "marker": look.marker,
-        "ms": 3,
-    }
 
 
 def set_rank_axis(panel: Axes, ranks: list[int]) -> None:
@@ -115,4 +101,4 @@ def set_rank_axis(panel: Axes, ranks: list[int]) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(render.main(draw, NAME, read=RankTables.read))
+    sys.exit(render.main(draw, NAME, tables=RankTables))

@@ -6,7 +6,6 @@ python -m figures.studies.robustness --scale studies --out-dir figures/studies
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
@@ -30,10 +29,6 @@ OPTIMUM_LINE = {"color": "0.3", "lw": 0.8, "linestyle": ":"}
 class RobustnessTables(NamedTuple):
     robustness: pd.DataFrame
     robustness_curves: pd.DataFrame
-
-    @classmethod
-    def read(cls, folder: Path) -> RobustnessTables:
-        return cls(*(pd.read_csv(folder / f"{name}.csv") for name in cls._fields))
 
 
 def draw(tables: RobustnessTables) -> Figure:
@@ -63,4 +58,4 @@ def draw(tables: RobustnessTables) -> Figure:
 
 
 if __name__ == "__main__":
-    sys.exit(render.main(draw, NAME, read=RobustnessTables.read))
+    sys.exit(render.main(draw, NAME, tables=RobustnessTables))

@@ -6,7 +6,6 @@ python -m figures.studies.sensitivity --scale studies --out-dir figures/studies
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -17,10 +16,6 @@ from figures.studies.heat_map import draw_returns, draw_times
 from figures.style import COLUMN_WIDTH
 
 NAME = "sensitivity"
-
-
-def read(folder: Path) -> pd.DataFrame:
-    return pd.read_csv(folder / f"{NAME}.csv")
 
 
 def draw(runs: pd.DataFrame) -> Figure:
@@ -43,4 +38,4 @@ def draw(runs: pd.DataFrame) -> Figure:
 
 
 if __name__ == "__main__":
-    sys.exit(render.main(draw, NAME, read=read))
+    sys.exit(render.main(draw, NAME, tables=None))

@@ -116,7 +116,7 @@ def test_drawn_twice_is_byte_identical(tmp_path):
         table.to_csv(folder / f"{name}.csv", index=False)
     options = ["--scale", "theory", "--results", str(tmp_path), "--out-dir"]
     first, second = tmp_path / "first", tmp_path / "second"
-    main = render.main(draw, theory.NAME, [*options, str(first)], TheoryTables.read)
+    main = render.main(draw, theory.NAME, [*options, str(first)], TheoryTables)
     assert main == 0
     subprocess.run(
         [sys.executable, "-m", "figures.theory", *options, str(second)],
