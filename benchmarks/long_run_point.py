@@ -8,10 +8,8 @@ prints as JSON what it had taken at each doubling of the timesteps, settings as 
 from __future__ import annotations
 
 import json
-import re
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
 import threadpoolctl
@@ -21,15 +19,6 @@ from suite import algorithms, config, provenance
 
 DOUBLINGS = 7
 SCALE = "paper"
-
-
-def resident_bytes() -> int:
-    """Bytes that this process holds now; where the system does not tell, the most it ever held."""
-    try:
-        status = Path("/proc/self/status").read_text(encoding="utf-8")
-    except OSError:
-        return provenance.peak_memory_bytes()
-    return int(re.search(r"^VmRSS:\s*(\d+) kB$", status, re.MULTILINE)[1]) * 1024
 
 
 class Log:
@@ -46,7 +35,7 @@ class Log:
                 {
                     "timesteps": agent.num_timesteps,
                     "cpu_seconds": time.process_time(),
-                    "resident_bytes": resident_bytes(),
+                    "resident_bytes": provenance.resident_memory_bytes(),
                     "peak_bytes": provenance.peak_memory_bytes(),
                     "states": len(agent._coefficients),
                     "carrying": int(agent._coefficients.any(axis=1).sum()),

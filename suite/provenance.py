@@ -74,9 +74,18 @@ def peak_memory_bytes() -> int:
 
     Linux hands `ru_maxrss` down from the process that starts another, `VmHWM` it does not.
     """
+    return _memory_bytes("VmHWM")
+
+
+def resident_memory_bytes() -> int:
+    """Bytes that this process holds now; where the system does not tell, the most it ever held."""
+    return _memory_bytes("VmRSS")
+
+
+def _memory_bytes(field: str) -> int:
     try:
         status = Path("/proc/self/status").read_text(encoding="utf-8")
     except OSError:
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         return peak if sys.platform == "darwin" else peak * 1024
-    return int(re.search(r"^VmHWM:\s*(\d+) kB$", status, re.MULTILINE)[1]) * 1024
+    return int(re.search(rf"^{field}:\s*(\d+) kB$", status, re.MULTILINE)[1]) * 1024

@@ -55,16 +55,11 @@ def collect(
     study: Mapping[str, Any], timesteps: int, seed: int
 ) -> tuple[POWR, tuple[NDArray, ...]]:
     """An agent with the tuned settings, and the transitions it learned from."""
-    settings = tuned_settings(study)
+    settings = config.resolve(study, "paper", ENVIRONMENT, "powr")["algorithm"]["settings"]
     env = Recorded(environments.make(study["environments"][ENVIRONMENT]))
     kernel = build_kernel(**settings.pop("kernel"))
     agent = POWR(env, kernel=kernel, seed=seed, **settings).learn(timesteps)
     return agent, tuple(map(np.array, zip(*env.transitions, strict=True)))
-
-
-def tuned_settings(study: Mapping[str, Any]) -> dict[str, Any]:
-    powr = study["algorithms"]["powr"]
-    return {**powr["settings"], **powr["environments"][ENVIRONMENT]}
 
 
 def errors(
