@@ -105,3 +105,12 @@ def test_one_thread_on_the_cpu():
     model = build("a2c", "MlpPolicy", {}, gymnasium.make("CartPole-v1"), **SEEDS)
     assert torch.get_num_threads() == 1
     assert model.device.type == "cpu"
+
+
+@pytest.mark.parametrize("name", ["a2c", "ppo", "trpo"])
+def test_a_policy_of_nans_ends_the_training(name):
+    model = build(name, "MlpPolicy", {}, gymnasium.make("CartPole-v1"), **SEEDS)
+    with torch.no_grad():
+        model.policy.action_net.bias.fill_(torch.nan)
+    with pytest.raises(RuntimeError, match="nan"):
+        learn(model, 10, never)
