@@ -154,7 +154,7 @@ def verify(root: Path, scratch: Path, patterns: Sequence[str], cores: int) -> It
     if runs:
         minutes = usual_minutes(root, runs)
         print(
-            f"training {len(runs)} runs again, which took {minutes:.0f} minutes on one core",
+            f"training {len(runs)} runs again, which took {minutes:.0f} minutes by the clock of the machine that made them",
             flush=True,
         )
         yield from retrain(root, scratch, runs, cores)
