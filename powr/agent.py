@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -277,8 +277,20 @@ class POWR:
             self._plan()
 
     def _plan(self) -> None:
+        """One epoch; where it is interrupted, the agent is as it was before and plans it later."""
+        fitted = list(self._history)
+        try:
+            self._coefficients, self._exponents_at_states = self._planned()
+            self._collected = []
+        except BaseException:
+            self._fit_model(fitted)
+            raise
+        finally:
+            self._renew_policy()
+
+    def _planned(self) -> tuple[NDArray, NDArray]:
+        """The policy after mirror descent in a world model that knows the collected episodes."""
         columns = tuple(np.concatenate(parts) for parts in zip(*self._collected, strict=True))
-        self._collected = []
         self._add_to_model(columns)
         new_states = self.model_.states_[len(self._coefficients) :]
         exponents = np.vstack([self._exponents_at_states, self._exponents(new_states)])
@@ -290,8 +302,13 @@ class POWR:
             gamma=self.gamma,
         )
         coefficients[: len(self._coefficients)] += self._coefficients
-        self._coefficients, self._exponents_at_states = coefficients, exponents + gain
-        self._renew_policy()
+        return coefficients, exponents + gain
+
+    def _fit_model(self, epochs: Iterable[tuple[NDArray, ...]]) -> None:
+        """Fit the world model to these epochs alone."""
+        self.model_, self._history = None, []
+        for columns in epochs:
+            self._add_to_model(columns)
 
     def _add_to_model(self, columns: tuple[NDArray, ...]) -> None:
         if self.model_ is None:

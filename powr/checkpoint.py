@@ -222,8 +222,7 @@ def restore(metadata: dict[str, Any], arrays: dict[str, NDArray], env: gymnasium
     n_finished = n_fitted + metadata["collected_episodes"]
     if len(chunks) != n_finished + (metadata["open_episode"] is not None):
         raise ValueError(f"its metadata speak of {n_finished} chunks, not of {len(chunks)}")
-    for columns in chunks[:n_fitted]:
-        agent._add_to_model(columns)
+    agent._fit_model(chunks[:n_fitted])
     agent._collected = chunks[n_fitted:n_finished]
     if metadata["open_episode"] is not None:
         agent._episode = make_episode(metadata["open_episode"], chunks[-1])

@@ -1,5 +1,6 @@
 """Agents as files: the same bits after loading, and nothing but arrays in the file."""
 
+import itertools
 import json
 import os
 import pickle
@@ -13,6 +14,7 @@ from gymnasium.spaces import Discrete
 
 from powr import POWR, compact
 from powr.kernels import Dirac, Exponential, Gaussian
+from powr.world_model import WorldModel
 from tests.powr.environments import Corridor
 from tests.powr.snapshot import snapshot
 
@@ -86,6 +88,41 @@ def test_an_agent_saved_by_its_callback_goes_on_the_same(stop, path):
 
     agent = POWR(Corridor(length=10)).learn(30, callback=save)
     assert snapshot(POWR.load(path, Corridor(length=10)).learn(30 - stop)) == snapshot(agent)
+
+
+def interrupt(function, at_call):
+    """The function, and Ctrl-C when its work is done for the `at_call`-th time."""
+    calls = itertools.count(1)
+
+    def interrupted(*arguments, **keywords):
+        result = function(*arguments, **keywords)
+        if next(calls) == at_call:
+            raise KeyboardInterrupt
+        return result
+
+    return interrupted
+
+
+@pytest.mark.parametrize("name", ["partial_fit", "solve"])
+@pytest.mark.parametrize("at_call", [1, 3])
+@pytest.mark.parametrize("method", ["tabular", "exact", "subset", "low_rank"])
+def test_an_interrupted_plan_is_taken_back_and_made_later(name, at_call, method, path, monkeypatch):
+    def make():
+        if method == "tabular":
+            return POWR(Corridor(), mirror_steps=2)
+        return POWR(Corridor(continuous=True), mirror_steps=2, method=method, max_rank=8)
+
+    agent = make()
+    with monkeypatch.context() as patch:
+        patch.setattr(WorldModel, name, interrupt(getattr(WorldModel, name), at_call))
+        with pytest.raises(KeyboardInterrupt):
+            agent.learn(60)
+    agent.save(path)
+    loaded = POWR.load(path, make().env)
+    assert snapshot(loaded) == snapshot(agent)
+    uninterrupted = snapshot(make().learn(60))
+    for one in (loaded, agent):
+        assert snapshot(one.learn(60 - one.num_timesteps)) == uninterrupted
 
 
 def test_a_loaded_agent_predicts_the_same(path):
