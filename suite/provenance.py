@@ -47,12 +47,7 @@ def git_state(folder: Path) -> dict[str, Any] | None:
 
 
 def cpu_model() -> str:
-    try:
-        text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
-    except OSError:
-        text = ""
-    match = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
-    return match[1] if match else platform.processor()
+    return _told_by_system("/proc/cpuinfo", r"model name\s*:\s*(.+)") or platform.processor()
 
 
 def loaded_packages() -> dict[str, str]:
@@ -83,9 +78,17 @@ def resident_memory_bytes() -> int:
 
 
 def _memory_bytes(field: str) -> int:
+    kilobytes = _told_by_system("/proc/self/status", rf"{field}:\s*(\d+) kB")
+    if kilobytes:
+        return int(kilobytes) * 1024
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def _told_by_system(path: str, line: str) -> str | None:
+    """The group of the first such line; None where there is no such file or line."""
     try:
-        status = Path("/proc/self/status").read_text(encoding="utf-8")
+        match = re.search(f"^{line}$", Path(path).read_text(encoding="utf-8"), re.MULTILINE)
     except OSError:
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return peak if sys.platform == "darwin" else peak * 1024
-    return int(re.search(rf"^{field}:\s*(\d+) kB$", status, re.MULTILINE)[1]) * 1024
+        return None
+    return match and match[1]

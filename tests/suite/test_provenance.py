@@ -2,9 +2,11 @@
 
 import importlib.metadata
 import json
+import resource
 import subprocess
 
 import numpy as np
+import pytest
 import threadpoolctl
 
 from suite import provenance
@@ -56,3 +58,18 @@ def test_machine_is_described_but_not_named():
     text = json.dumps(provenance.collect())
     assert provenance.cpu_model() in text
     assert str(provenance.ROOT) not in text
+
+
+@pytest.mark.parametrize("status", ["Name:\tpython\nVmRSS:\t  20 kB\n", None])
+def test_peak_memory_is_that_of_getrusage_where_the_system_tells_no_vmhwm(status, monkeypatch):
+    def read_text(path, encoding):
+        if status is None:
+            raise FileNotFoundError(path)
+        return status
+
+    monkeypatch.setattr(provenance.Path, "read_text", read_text)
+    monkeypatch.setattr(provenance.sys, "platform", "linux")
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    assert provenance.peak_memory_bytes() >= peak > 20 * 1024
+    if status:
+        assert provenance.resident_memory_bytes() == 20 * 1024
