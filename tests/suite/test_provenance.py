@@ -1,10 +1,10 @@
 """Provenance says what was loaded and from which commit, and nothing about whose machine it was."""
 
-import importlib.metadata
 import json
 import resource
 import subprocess
 
+import gymnasium
 import numpy as np
 import pytest
 import threadpoolctl
@@ -44,7 +44,7 @@ def test_a_copy_inside_a_foreign_repository_has_no_commit(tmp_path):
 def test_packages_are_those_loaded():
     packages = provenance.loaded_packages()
     assert packages["numpy"] == np.__version__
-    assert packages["gymnasium"] == importlib.metadata.version("gymnasium")
+    assert packages["gymnasium"] == gymnasium.__version__
 
 
 def test_thread_pools_are_as_now():
