@@ -53,15 +53,15 @@ def results(tmp_path):
     return tmp_path
 
 
-def judge(results, scale_of_paper="tiny", partial=False, others=("dqn",)):
+def judge(results, scale_of_paper="tiny", partial=False, others=("dqn",), study=STUDY):
     parameters = {**CLAIMS["claims"][0]["parameters"], "others": list(others)}
     document = {
         **CLAIMS,
         "scale": scale_of_paper,
         "claims": [{**CLAIMS["claims"][0], "parameters": parameters}],
     }
-    loaded = aggregate.load_runs(STUDY, "tiny", results, partial=True)
-    data = claims.gather(STUDY, "tiny", loaded)
+    loaded = aggregate.load_runs(study, "tiny", results, partial=True)
+    data = claims.gather(study, "tiny", loaded)
     (judged,) = claims.judge_all(document, data, "tiny", loaded, partial)
     return judged
 
@@ -98,10 +98,17 @@ class TestVerdict:
         for seed in range(3):
             (results / run_of("MountainCar-v0", "dqn", seed).path).unlink()
         assert not judge(results, partial=True).preliminary
+        four_seeds = {**STUDY, "scales": {"tiny": {**STUDY["scales"]["tiny"], "seeds": 4}}}
+        judged = judge(results, partial=True, study=four_seeds)
+        assert judged.outcome.verdict == "reproduced"
+        assert judged.preliminary
+
+    def test_of_too_few_runs_is_not_tested(self, results):
         remove(results, "dqn", 1)
         judged = judge(results, partial=True)
         assert judged.outcome.verdict == "not tested"
         assert judged.outcome.reason == "2 seeds, 3 are needed"
+        assert not judged.preliminary
 
     def test_needs_at_least_one_run_of_each(self, results):
         remove(results, "dqn", 0, 1, 2)
