@@ -46,12 +46,12 @@ def draw(tables: Tables) -> Figure:
         else:
             draw_panel(panel, curves, sorted(levels.unique()), look_of)
     for panel in panels[::PANELS_A_ROW]:
-        panel.set_ylabel("\n".join(filter(None, ["mean return", panel.get_ylabel()])))
+        panel.set_ylabel(panel.get_ylabel() or "mean return")
     figure.legend(handles=legend_handles(look_of), loc="outside upper center", ncols=7)
     add_note(
         figure,
-        f"Line: mean, band: minimum to maximum over {seeds_note(tables.summary)}. "
-        "A line ends where its training does.",
+        "Return of the deterministic policy. Line: mean, band: minimum to maximum over "
+        f"{seeds_note(tables.summary)}. A line ends where its training does.",
     )
     return figure
 
@@ -120,7 +120,7 @@ def set_return_axis(panel: Axes, curves: pd.DataFrame, thresholds: list[float]) 
         panel.yaxis.set_minor_locator(FixedLocator([]))
         panel.yaxis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
         panel.set_ylim(1.3 * low, 1.3 * max(high, linear))
-        panel.set_ylabel(f"log scale below {number(-linear)}")
+        panel.set_ylabel(f"mean return, log below {number(-linear)}")
     else:
         margin = 0.05 * (high - low)
         panel.set_ylim(low - margin, high + margin)

@@ -29,6 +29,7 @@ from suite.names import algorithm_name
 NAME = "threshold_boxplots"
 BOX_HEIGHT = 0.55
 POINTS_HEIGHT = 0.4  # seeds lie at different heights in this part of their row, so that ties show
+FEWEST_FOR_A_BOX = 3
 
 
 def draw(tables: Tables) -> Figure:
@@ -48,8 +49,9 @@ def draw(tables: Tables) -> Figure:
         panel.set_yticks(range(len(names)), names)
     add_note(
         figure,
-        f"First evaluation at or above the threshold, {seeds_note(tables.summary)}. "
-        "Points: seeds; box: quartiles, median, range; grey bar: end of training.",
+        "First evaluation of the deterministic policy at or above the threshold, "
+        f"{seeds_note(tables.summary)}. Points: seeds; box: quartiles, median and range where all, "
+        f"and at least {FEWEST_FOR_A_BOX}, arrive; grey bar: end of training.",
     )
     return figure
 
@@ -72,7 +74,7 @@ def draw_panel(
 def draw_row(panel: Axes, row: int, algorithm: str, runs: np.ndarray, look: Look) -> None:
     arrived = np.isfinite(runs)
     heights = row + POINTS_HEIGHT * (np.arange(len(runs)) - (len(runs) - 1) / 2) / max(len(runs), 1)
-    if len(runs) and arrived.all():
+    if len(runs) >= FEWEST_FOR_A_BOX and arrived.all():
         panel.boxplot(
             [runs],
             positions=[row],
@@ -108,7 +110,7 @@ def write_outcome(panel: Axes, row: int, runs: np.ndarray) -> None:
     arrived = runs[np.isfinite(runs)]
     low, high = map(math.log, panel.get_xlim())
     if len(arrived) == 0:
-        text = "not reached" if len(runs) else "no run"
+        text = f"not reached, 0 of {len(runs)}" if len(runs) else "no run"
         place, side, shift = math.exp((low + high) / 2), "center", 0
     else:
         text = f"{len(arrived)} of {len(runs)}"

@@ -28,6 +28,7 @@ LOOKS = {
     ("low_rank", 1e-6): Look("#000000", (1, 1), "D", 1.0),
 }
 ASIDE = {"subset": 0.96, "low_rank": 1.04}  # points of the two methods beside each other
+ABOVE = {"subset": 5, "low_rank": 12}  # points of print from the end of training to the count
 NAMES = {"subset": "chosen pairs", "low_rank": "low-rank space"}
 
 
@@ -49,6 +50,10 @@ def draw(tables: RankTables) -> Figure:
     tuned = errors["regularization"].min()
     for method, table in runs.groupby("method"):
         draw_times(panels[2], table, LOOKS[method, tuned], method)
+    # Room for the counts above the end of training.
+    panels[2].set_ylim(
+        0.8 * runs[["reached", "timesteps"]].min(axis=None), 1.8 * runs["timesteps"].max()
+    )
     panels[0].set_yscale("log")
     panels[0].set_title("relative error of q")
     panels[1].set_title("other greedy action")
@@ -63,8 +68,8 @@ def draw(tables: RankTables) -> Figure:
         "MountainCar-v0. Left: largest error of the action values against the exact solve on the "
         f"same {transitions} transitions, relative to the largest value; middle: share of states "
         f"whose best action differs; medians and ranges over {errors['seed'].nunique()} seeds. "
-        f"Right: full runs with λ = {setting(tuned)}, line: median; points: "
-        f"{runs['seed'].nunique()} seeds, hollow at the end of training if never.",
+        f"Right: full runs with λ = {setting(tuned)}, {runs['seed'].nunique()} seeds, hollow at "
+        "the end of training if never, and how many arrived.",
     )
     return figure
 
@@ -81,6 +86,16 @@ def draw_times(panel: Axes, runs: pd.DataFrame, look: Look, label: str) -> None:
     medians = {rank: median_time(group) for rank, group in runs.groupby("max_rank")}
     there = {rank: median for rank, median in medians.items() if math.isfinite(median)}
     panel.set_yscale("log")
+    for rank, group in runs.groupby("max_rank"):
+        panel.annotate(
+            f"{group['reached'].count()} of {len(group)}",
+            (rank, group["timesteps"].max()),
+            xytext=(0, ABOVE[label]),
+            textcoords="offset points",
+            ha="center",
+            fontsize=5.5,
+            color=look.colour,
+        )
     panel.plot(there.keys(), there.values(), label=label, **line_options(look) | {"marker": ""})
     arrived = runs[runs["reached"].notna()]
     never = runs[runs["reached"].isna()]

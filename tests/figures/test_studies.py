@@ -91,7 +91,7 @@ def test_prior_shows_every_seed_and_who_never_arrives():
         line for line in panel.lines if line.get_label() == "0.0" and len(line.get_xdata()) == 3
     ]
     np.testing.assert_array_equal(points[0].get_xdata(), [50, 100, 150])
-    assert texts(panel) == ["not reached"]
+    assert texts(panel) == ["not reached, 0 of 3"]
 
 
 def test_kernels_have_a_row_each_in_both_panels():

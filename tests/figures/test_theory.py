@@ -127,8 +127,3 @@ def test_drawn_twice_is_byte_identical(tmp_path):
     assert sorted(path.name for path in first.iterdir()) == names
     for name in names:
         assert (first / name).read_bytes() == (second / name).read_bytes()
-
-
-def test_caption_speaks_of_every_panel():
-    for part in ("(a-c)", "(d)", "(e)", "(f)"):
-        assert part in theory.CAPTION

@@ -59,7 +59,7 @@ def test_count_in_the_place_of_the_box_where_some_never_arrive(panels):
 
 
 def test_not_reached_in_the_place_of_the_box_where_none_arrives(panels):
-    assert texts(panels[1]) == {1: "not reached"}
+    assert texts(panels[1]) == {1: "not reached, 0 of 3"}
     assert boxes(panels[1]) == {0: (1000, 1000)}
 
 
@@ -69,11 +69,17 @@ def test_seeds_that_tie_are_seen_apart(panels):
 
 
 def test_missing_runs_are_no_failures():
-    panel = draw(make_tables((3, 0, 3, 3))).axes[0]
-    assert texts(panel) == {1: "no run"}
-    assert "FrozenLake-v1: none of DQN-tuned" in draw(make_tables((3, 0, 3, 3))).get_supxlabel()
+    figure = draw(make_tables((3, 0, 3, 3)))
+    assert texts(figure.axes[0]) == {1: "no run"}
+    assert "FrozenLake-v1: none of DQN-tuned" in " ".join(figure.get_supxlabel().split())
 
 
 def test_end_of_training_is_marked(panels):
     ends = [line.get_xdata()[0] for line in panels[0].lines if line.get_label() == "budget"]
     assert ends == [1000, 10_000]
+
+
+def test_no_box_of_two_seeds():
+    panel = draw(make_tables((2, 3, 3, 3))).axes[0]
+    assert boxes(panel) == {}
+    assert texts(panel)[0] == "2 of 2"
