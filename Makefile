@@ -40,7 +40,7 @@ verify: $(READY) ## make what is shipped again and train cheap runs again, and c
 theory: $(READY) ## the paper's theorems by numbers: results/theory/*.csv and figures/theory.pdf
 	$(BIN)/snakemake --cores 1 theory
 
-studies: $(READY) ## the paper's open questions: results/studies/*.csv, figures/studies, docs/studies.md
+studies: $(READY) ## what POWR's choices matter: results/studies/*.csv, figures/studies, docs/studies.md
 	$(BIN)/snakemake --cores $(CORES) studies
 
 test: $(READY) lint ## every test that needs nothing but Python

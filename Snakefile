@@ -294,7 +294,7 @@ rule study_figure:
         " --out-dir {params.folder:q} 2> {log:q}"
 
 
-# The paper's open questions, whatever the scale: snakemake --cores 2 studies
+# What POWR's choices matter, whatever the scale: snakemake --cores 2 studies
 rule studies:
     input:
         tables=expand(rules.study_tables.output, study=STUDY.get("studies", [])),
