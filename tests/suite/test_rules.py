@@ -9,7 +9,7 @@ from suite import rules
 from suite.rules import needed
 from suite.verdicts import NOT_REPRODUCED, NOT_TESTED, PARTLY, REPRODUCED, Data
 
-GRID = [100, 200, 400, 800, 1600]
+GRID = [100, 200, 400, 800, 1600, 3200, 6400, 12800]
 LEVEL = 0.05
 
 
@@ -47,6 +47,7 @@ def compare(own, other, third=None):
 
 EARLY = [arriving(at) for at in (0, 0, 1, 1)]
 LATE = [arriving(at) for at in (3, 4, 3, None)]
+HALF = [arriving(at) for at in (0, 1, None, None)]
 NEVER = [arriving(None)] * 4
 MIXED = [arriving(at) for at in (0, 1, None, 0)]
 
@@ -72,9 +73,10 @@ class TestEarlier:
         assert outcome.verdict == verdict
 
     def test_sampled_policy_of_its_own(self):
-        data = compare(EARLY, LATE)
-        sampled = data.evaluations.assign(sampled_mean=0.0)
-        data = data._replace(evaluations=sampled)
+        data = compare(EARLY, [arriving(2)] * 4)
+        late = (data.evaluations["timestep"] >= GRID[4]).astype(float)
+        own = data.evaluations["algorithm"] == "powr"
+        data = data._replace(evaluations=data.evaluations.assign(sampled_mean=late.where(own)))
         assert rules.earlier(data, EARLIER, LEVEL).verdict == REPRODUCED
         outcome = rules.earlier(data, {**EARLIER, "sampled": True}, LEVEL)
         assert outcome.verdict == NOT_REPRODUCED
@@ -106,14 +108,14 @@ class TestHigherArea:
         assert outcome.verdict == verdict
 
     def test_looks_no_further_than_all_algorithms_were_trained(self):
-        data = compare([[1.0, 1.0, 0.0, 0.0, 0.0]] * 4, [[0.0, 0.0, 5.0, 5.0, 5.0]] * 4)
+        data = compare([[1.0] * 2 + [0.0] * 6] * 4, [[0.0] * 2 + [5.0] * 6] * 4)
         assert rules.higher_area(data, CURVES, LEVEL).verdict == NOT_REPRODUCED
         early = data._replace(shared={"E": 200})
         assert rules.higher_area(early, CURVES, LEVEL).verdict == REPRODUCED
 
 
-SHAKY = [[0.0, 1.0, 0.0, 1.0, fall] for fall in (0.0, 0.1, 0.2, 0.3)]
-STEADY = [[0.0, 0.5, 0.4, 1.0, rise] for rise in (1.0, 1.1, 1.2, 1.3)]
+SHAKY = [[0.0, 1.0] * 3 + [1.0, fall] for fall in (0.0, 0.1, 0.2, 0.3)]
+STEADY = [[0.0, 0.5, 0.4] + [rise] * 5 for rise in (1.0, 1.1, 1.2, 1.3)]
 
 
 class TestLessStable:
@@ -131,10 +133,16 @@ class TestLessStable:
         assert outcome.verdict == verdict
 
     def test_a_rise_is_no_instability(self):
-        rising = [[0.0, 1.0, 2.0, 5.0, 9.0]] * 4
+        rising = [[0.0, 1.0, 2.0, 5.0, 9.0, 9.0, 9.0, 9.5]] * 4
         outcome = rules.less_stable(compare(rising, NEVER), CURVES, LEVEL)
         assert outcome.verdict == NOT_REPRODUCED
         assert outcome.findings[0].estimate == 0
+
+    def test_looks_no_further_than_all_algorithms_were_trained(self):
+        data = compare([[1.0] + [0.0] * 7] * 4, [[1.0] * 2 + [5.0, 0.0] * 3] * 4)
+        assert rules.less_stable(data, CURVES, LEVEL).verdict == NOT_REPRODUCED
+        early = data._replace(shared={"E": 200})
+        assert rules.less_stable(early, CURVES, LEVEL).verdict == REPRODUCED
 
 
 SPREAD = {**EARLIER, "scale": "linear"}
@@ -152,6 +160,7 @@ class TestLessSpread:
             (APART, ALIKE, ALIKE, NOT_REPRODUCED),
             ([*ALIKE[:6], arriving(None)], APART, APART, NOT_REPRODUCED),
             (ALIKE, [arriving(None)] * 7, [arriving(None)] * 7, NOT_TESTED),
+            (ALIKE[:4], APART[:4], APART[:4], REPRODUCED),
             (ALIKE[:3], APART, APART, NOT_TESTED),
         ],
     )
@@ -177,11 +186,15 @@ class TestLessSpread:
         assert linear.findings[0].estimate == pytest.approx(1 / 8)
         assert log.findings[0].estimate == pytest.approx(1)
 
-    def test_a_late_run_counts_as_arriving_at_the_end(self):
+    def test_a_run_that_never_arrives_counts_as_arriving_when_its_own_training_ends(self):
+        own = [*ALIKE[:6], arriving(0)]
         other = [*ALIKE[:4], *[arriving(None)] * 3]
-        (finding, _) = rules.less_spread(compare(ALIKE, other), SPREAD, LEVEL).findings
-        assert finding.estimate == 0
-        assert finding.supports is not None
+        budgets = {("E", "powr"): 400, ("E", "dqn"): 1600, ("E", "ppo"): 800}
+        data = compare(own, other)._replace(budgets=budgets)
+        dqn, ppo = rules.less_spread(data, SPREAD, LEVEL).findings
+        # One own run is 100 timesteps from the median, three of theirs as far as the end is.
+        assert dqn.estimate == pytest.approx(100 / (3 * (1600 - 200)))
+        assert ppo.estimate == pytest.approx(100 / (3 * (800 - 200)))
 
 
 ARRIVALS = {
@@ -192,6 +205,7 @@ ARRIVALS = {
     "arrive": {"powr": 1600, "dqn": 1600},
     "fail": {"ppo": 1600},
 }
+AT_THE_END = {**ARRIVALS, "at_least": 5, "when": "end", "arrive": {"powr": 1600}, "fail": {}}
 
 
 class TestWhoArrives:
@@ -200,6 +214,7 @@ class TestWhoArrives:
         [
             (EARLY, LATE, NEVER, REPRODUCED),
             (EARLY, LATE, MIXED, PARTLY),  # not only these two
+            (EARLY, HALF, NEVER, PARTLY),  # half are not most
             (EARLY, [*NEVER[:3], arriving(0)], NEVER, PARTLY),  # capable, but seldom
             (EARLY, NEVER, NEVER, NOT_REPRODUCED),
             (NEVER, LATE, NEVER, NOT_REPRODUCED),
@@ -221,15 +236,22 @@ class TestWhoArrives:
         assert [finding.supports for finding in outcome.findings] == [True, True, None]
         assert "trained 800 of 1,600" in outcome.findings[2].statistic
 
-    def test_the_end_counts_where_the_claim_is_about_the_end(self):
-        fallen = [[9.0, 9.0, 0.0, 0.0, 0.0]] * 4
-        parameters = {**ARRIVALS, "when": "end", "arrive": {"powr": 1600}, "fail": {}}
-        data = data_of({("E", "powr"): fallen})
-        assert rules.who_arrives(data, parameters, LEVEL).verdict == NOT_REPRODUCED
-        ever = {**parameters, "when": "ever"}
+    @pytest.mark.parametrize(
+        ("curve", "verdict"),
+        [
+            ([9.0] * 5 + [0.0] * 3, NOT_REPRODUCED),
+            ([0.0] * 3 + [9.0] * 3 + [0.0] * 2, REPRODUCED),
+        ],
+    )
+    def test_the_median_of_the_last_five_evaluations_is_the_end(self, curve, verdict):
+        data = data_of({("E", "powr"): [curve] * 4})
+        assert rules.who_arrives(data, AT_THE_END, LEVEL).verdict == verdict
+        ever = {**AT_THE_END, "when": "ever"}
         assert rules.who_arrives(data, ever, LEVEL).verdict == REPRODUCED
-        short = data._replace(budgets={("E", "powr"): 800})
-        assert rules.who_arrives(short, parameters, LEVEL).verdict == NOT_TESTED
+
+    def test_shorter_training_leaves_the_end_open(self):
+        data = data_of({("E", "powr"): [[9.0] * 8] * 4}, budget=800)
+        assert rules.who_arrives(data, AT_THE_END, LEVEL).verdict == NOT_TESTED
 
     def test_exact_return_and_distance_to_the_optimum(self):
         data = data_of({("E", "powr"): EARLY}, optimum=1.3)
