@@ -1,8 +1,8 @@
 """What the results cost: cost.csv, a row an environment, algorithm and threshold.
 
 Sample efficiency that costs a day of compute would be a hollow win, so the time to the threshold
-stands beside its timesteps. Clocks differ from one machine to the next and from run to run: no
-other table holds what they say.
+stands beside its timesteps. A clock also counts what other work took from a shared core,
+and differs from one machine to the next and from run to run: no other table holds what it says.
 
     python -m suite.cost --scale quick
 """
@@ -108,7 +108,7 @@ def _whole_runs(budget: int, costs: Sequence[Cost]) -> dict[str, Any]:
     return {
         "timesteps_per_second": len(costs) * budget / training,
         "evaluation_share": evaluating / (training + evaluating),
-        "core_hours": sum(cost.wall_seconds for cost in costs) / 3600,
+        "wall_hours": sum(cost.wall_seconds for cost in costs) / 3600,
         "time_source": " and ".join(
             source if len(sources) == 1 else f"{source} of {sources[source]}"
             for source in (BENCHMARK, RUN_JSON)
@@ -149,8 +149,8 @@ def cost_table(study: Mapping[str, Any], scale: str, results: Path) -> pd.DataFr
 HEAD = (
     "algorithm",
     "timesteps a second",
-    "core-hours",
-    "core-hours from",
+    "hours by the clock",
+    "hours from",
     "peak memory",
     "threshold",
     "reached",
@@ -172,7 +172,7 @@ def _row_text(row: Mapping[str, Any]) -> tuple[str, ...]:
     return (
         name,
         f"{row['timesteps_per_second']:,.0f}",
-        f"{row['core_hours']:,.3f}",
+        f"{row['wall_hours']:,.3f}",
         row["time_source"],
         f"{row['peak_memory_mb']:,.0f} MB",
         f"{row['threshold']:g}",

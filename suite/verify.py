@@ -18,9 +18,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from powr import POWR
 from suite import SuiteError, manifest
@@ -32,6 +33,8 @@ SOURCES = (
     *("Snakefile", "envs.yaml", "claims.yaml", "deviations.yaml", "environment.yml"),
     *("schemas", "profiles", "suite", "powr", "baselines", "figures"),
 )
+# What files that are not as a run wrote them raise where they are read.
+MALFORMED = (ValueError, LookupError, TypeError, zipfile.BadZipFile)
 CHEAP = ("FrozenLake-v1/powr/*", "MountainCar-v0/powr/*", "FrozenLake-v1/trpo/seed0-*")
 
 
@@ -60,14 +63,21 @@ def check_files(root: Path) -> Iterator[Line]:
 
 def agent_fault(path: Path) -> str:
     """Why an agent is not the one that its run saved; empty if it is."""
-    metadata = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
-    if manifest.checksum(path) != metadata.get("agent_sha256"):
-        return "is not the agent that its run saved, agent_sha256 in the .json beside it differs"
+    if manifest.checksum(path) != recorded(path, "agent_sha256"):
+        return "is not the agent that its run saved by agent_sha256 in the .json beside it"
     try:
         POWR.load(path)
     except ValueError as error:
         return str(error)
     return ""
+
+
+def recorded(path: Path, key: str) -> Any:
+    """What the JSON beside a run's file says; None if it does not say it or is damaged."""
+    try:
+        return json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))[key]
+    except (OSError, *MALFORMED):
+        return None
 
 
 def copy_sources(root: Path, scratch: Path, run_files: Iterable[str]) -> None:
@@ -83,17 +93,20 @@ def copy_sources(root: Path, scratch: Path, run_files: Iterable[str]) -> None:
         shutil.copy(root / name, scratch / name)
 
 
-def make(scratch: Path, targets: Sequence[str], cores: int) -> None:
-    """Let the workflow make these files from the runs that are there."""
-    command = [sys.executable, "-m", "snakemake", "--cores", str(cores)]
+def make(scratch: Path, targets: Sequence[str], cores: int) -> Iterator[Line]:
+    """Let the workflow make these files, or as many as it can, from the runs that are there."""
+    command = [sys.executable, "-m", "snakemake", "--keep-going", "--cores", str(cores)]
     command += ["--config", "scale=paper", "partial=true", "--", *targets]
     done = subprocess.run(command, cwd=scratch, capture_output=True, text=True, check=False)  # noqa: S603
     if done.returncode != 0:
-        raise SuiteError(f"the workflow failed in {scratch}:\n{done.stderr[-4000:]}")
+        yield Line(DIFFERS, "the workflow", f"failed in {scratch}:\n{done.stderr[-4000:]}")
 
 
 def compare_files(root: Path, scratch: Path, names: Iterable[str]) -> Iterator[Line]:
     for name in names:
+        if not (scratch / name).exists():
+            yield Line(DIFFERS, name, "was not made here")
+            continue
         shipped, made = (root / name).read_bytes(), (scratch / name).read_bytes()
         if shipped == made:
             yield Line(IDENTICAL, name)
@@ -117,10 +130,13 @@ def retrain(root: Path, scratch: Path, runs: Sequence[str], cores: int) -> Itera
     for name in runs:
         for path in (scratch / name).parent.glob(f"{Path(name).stem}.*"):
             path.unlink()
-    make(scratch, runs, cores)
+    yield from make(scratch, runs, cores)
     for name in runs:
         seeds = sorted((root / name).parent.glob(f"seed*-{Path(name).stem.partition('-')[2]}.csv"))
-        finding, detail = judge_run(root / name, scratch / name, seeds)
+        try:
+            finding, detail = judge_run(root / name, scratch / name, seeds)
+        except (OSError, *MALFORMED) as error:
+            finding, detail = DIFFERS, f"cannot be compared: {error!r}"
         yield Line(finding, name, detail)
 
 
@@ -137,24 +153,24 @@ def choose(listed: Iterable[str], patterns: Iterable[str]) -> list[str]:
 
 
 def usual_minutes(root: Path, runs: Iterable[str]) -> float:
-    documents = ((root / name).with_suffix(".json").read_text(encoding="utf-8") for name in runs)
-    return sum(json.loads(text)["duration_seconds"] for text in documents) / 60
+    return sum(recorded(root / name, "duration_seconds") or 0 for name in runs) / 60
 
 
 def verify(root: Path, scratch: Path, patterns: Sequence[str], cores: int) -> Iterator[Line]:
     yield from check_files(root)
-    listed = manifest.read(root)
+    listed = [name for name in manifest.read(root) if (root / name).is_file()]
     run_files = [name for name in listed if RUN_FILE.fullmatch(Path(name).name)]
-    made = sorted(listed.keys() - set(run_files))
+    made = sorted(set(listed) - set(run_files))
     copy_sources(root, scratch, run_files)
     print(f"making {len(made)} files again from {len(run_files)} run files", flush=True)
-    make(scratch, made, cores)
+    yield from make(scratch, made, cores)
     yield from compare_files(root, scratch, made)
     runs = choose(listed, patterns)
     if runs:
         minutes = usual_minutes(root, runs)
         print(
-            f"training {len(runs)} runs again, which took {minutes:.0f} minutes by the clock of the machine that made them",
+            f"training {len(runs)} runs again; on one core of the machine that made them, with what "
+            f"else it did, they took {minutes:.0f} minutes",
             flush=True,
         )
         yield from retrain(root, scratch, runs, cores)

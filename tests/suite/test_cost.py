@@ -52,8 +52,8 @@ def test_share_of_the_evaluations(results):
     assert row(results, "dqn")["evaluation_share"] == pytest.approx(6 / 56)
 
 
-def test_core_hours_are_those_of_all_runs(results):
-    assert row(results, "powr")["core_hours"] == pytest.approx(3 * 506 / 3600)
+def test_wall_hours_are_those_of_all_runs(results):
+    assert row(results, "powr")["wall_hours"] == pytest.approx(3 * 506 / 3600)
 
 
 def test_peak_memory_is_that_of_the_largest_run(results):
@@ -79,13 +79,13 @@ class TestBenchmarkFile:
             write_benchmark(results, "powr", seed, HEAD + "720.00\t0:12:00\tNA\tNA\n")
         found = row(results, "powr")
         assert found["time_source"] == "benchmark"
-        assert found["core_hours"] == pytest.approx(0.6)
+        assert found["wall_hours"] == pytest.approx(0.6)
 
     def test_of_some_runs_is_said(self, results):
         write_benchmark(results, "powr", 1, HEAD + "720.00\t0:12:00\t1\t1\n")
         found = row(results, "powr")
         assert found["time_source"] == "benchmark of 1 and run JSON of 2"
-        assert found["core_hours"] == pytest.approx((720 + 2 * 506) / 3600)
+        assert found["wall_hours"] == pytest.approx((720 + 2 * 506) / 3600)
 
     @pytest.mark.parametrize("text", ["", HEAD, "no\tbenchmark\n1\t2\n", HEAD + "fast\t\t\t\n"])
     def test_that_is_none_is_named(self, results, text):
