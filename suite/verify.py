@@ -169,8 +169,8 @@ def verify(root: Path, scratch: Path, patterns: Sequence[str], cores: int) -> It
     if runs:
         minutes = usual_minutes(root, runs)
         print(
-            f"training {len(runs)} runs again; on one core of the machine that made them, with what "
-            f"else it did, they took {minutes:.0f} minutes",
+            f"training {len(runs)} runs again; on one core of the machine that made them, beside "
+            f"other work, they took {minutes:.0f} minutes",
             flush=True,
         )
         yield from retrain(root, scratch, runs, cores)
