@@ -90,9 +90,8 @@ def earlier(data: Data, parameters: Parameters, level: float) -> Outcome:
 def higher_area(data: Data, parameters: Parameters, level: float) -> Outcome:
     """The algorithm's curve lies higher than the others', on average over log timesteps."""
 
-    def area(environment: str, run: pd.DataFrame) -> float:
-        early = run[run["timestep"] <= data.shared[environment]]
-        return statistics.area_under_curve(early["timestep"], early["mean"])
+    def area(run: pd.DataFrame) -> float:
+        return statistics.area_under_curve(run["timestep"], run["mean"])
 
     return _judge_larger(data, parameters, area, "how much higher its curve lies", level)
 
@@ -100,9 +99,8 @@ def higher_area(data: Data, parameters: Parameters, level: float) -> Outcome:
 def less_stable(data: Data, parameters: Parameters, level: float) -> Outcome:
     """The algorithm's return falls more from one evaluation to the next than the others'."""
 
-    def mean_fall(environment: str, run: pd.DataFrame) -> float:
-        early = run[run["timestep"] <= data.shared[environment]]
-        return float(np.maximum(-np.diff(early["mean"]), 0).mean())
+    def mean_fall(run: pd.DataFrame) -> float:
+        return float(np.maximum(-np.diff(run["mean"]), 0).mean())
 
     return _judge_larger(data, parameters, mean_fall, "how much more it falls", level)
 
@@ -238,16 +236,24 @@ def _too_few(seeds: int, needed: int) -> Outcome:
 def _judge_larger(
     data: Data,
     parameters: Parameters,
-    measure: Callable[[str, pd.DataFrame], float],
+    measure: Callable[[pd.DataFrame], float],
     statistic: str,
     level: float,
 ) -> Outcome:
+    """Is the measure larger, of curves up to where all algorithms of an environment are trained?"""
+
+    def shared(environment: str, run: pd.DataFrame) -> pd.DataFrame:
+        return run[run["timestep"] <= data.shared[environment]]
+
     def judge(pair: Pair) -> Finding:
         p_value = statistics.probability_smaller(pair.theirs, pair.own).p_value
         difference = statistics.shift(pair.own, pair.theirs)
         return pair.finding(statistic, *difference, p_value, p_value <= level)
 
-    return _judge_pairs(data, parameters, measure, judge, FEWEST_SEEDS)
+    for environment, algorithm in needed(parameters):
+        if any(len(shared(environment, run)) < 2 for run in data.runs(environment, algorithm)):
+            return Outcome(NOT_TESTED, reason="fewer than two evaluations are shared")
+    return _judge_pairs(data, parameters, lambda *run: measure(shared(*run)), judge, FEWEST_SEEDS)
 
 
 def _target(data: Data, parameters: Parameters) -> float:

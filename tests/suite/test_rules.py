@@ -280,3 +280,11 @@ def test_every_rule_says_which_runs_it_needs():
     assert needed(ARRIVALS) == [("E", "powr"), ("E", "dqn"), ("E", "ppo")]
     assert needed({"models": []}) == []
     assert needed({"examples": []}) == []
+
+
+@pytest.mark.parametrize("rule", [rules.higher_area, rules.less_stable])
+@pytest.mark.parametrize("shared", [0, GRID[0]])
+def test_one_shared_evaluation_is_no_curve(rule, shared):
+    data = compare(EARLY, LATE)._replace(shared={"E": shared})
+    outcome = rule(data, CURVES, LEVEL)
+    assert outcome == (NOT_TESTED, (), "fewer than two evaluations are shared")
