@@ -47,10 +47,12 @@ def run_of(environment: str, algorithm: str, seed: int, study=STUDY) -> config.R
     raise KeyError((environment, algorithm, seed))
 
 
-def csv_text(means: dict[int, float], exact: float | str = "", sampled: float | str = "") -> str:
+def csv_text(means: dict[int, float], exact: bool = False, sampled: float | str = "") -> str:
+    """A run file; with `exact`, the mean is the exact return too."""
     lines = [",".join(COLUMNS)]
     for timestep, mean in means.items():
-        lines.append(f"{timestep},{mean},0.5,{mean - 1},{mean + 1},20,{exact},{sampled},")
+        cells = [timestep, mean, 0.5, mean - 1, mean + 1, 20, mean if exact else "", sampled, ""]
+        lines.append(",".join(map(str, cells)))
     return "\n".join(lines) + "\n"
 
 

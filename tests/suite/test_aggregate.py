@@ -16,7 +16,7 @@ MEANS = {
     ("FrozenLake-v1", "powr"): [(0.0, 0.8, 1.0), (1.0, 0.0, 1.0), (0.5, 0.75, 0.9)],
     ("FrozenLake-v1", "dqn"): [(0.0, 0.0, 0.0), (0.0, 0.0, 0.8), (0.0, 0.0, 0.7)],
     ("MountainCar-v0", "powr"): [(-200.0, -105.0), (-110.0, -200.0), (-90.0, -100.0)],
-    ("MountainCar-v0", "dqn"): [(-200.0, -200.0, -200.0)] * 3,
+    ("MountainCar-v0", "dqn"): [(-200.0, -190.0, -120.0)] * 3,
 }
 
 
@@ -26,7 +26,7 @@ def results(tmp_path):
         for seed, means in enumerate(runs):
             text = csv_text(
                 dict(zip((100, 1000, 5000), means, strict=False)),
-                exact=means[-1] if environment == "FrozenLake-v1" else "",
+                exact=environment == "FrozenLake-v1",
                 sampled=means[0] if algorithm == "powr" else "",
             )
             write_run(tmp_path, run_of(environment, algorithm, seed), text)
@@ -150,7 +150,7 @@ class TestSummary:
 
     def test_areas_end_where_the_shortest_budget_does(self, tables):
         row = self.row(tables, "MountainCar-v0", "dqn", threshold=-110)
-        assert (row["area_until"], row["area_iqm"]) == (1000, -200)
+        assert (row["area_until"], row["area_iqm"]) == (1000, pytest.approx(-195))
         assert self.row(tables, "FrozenLake-v1", "dqn")["area_until"] == 5000
 
     def test_page_shows_every_environment_and_origin(self, results):
