@@ -140,9 +140,8 @@ def who_arrives(data: Data, parameters: Parameters, level: float) -> Outcome:
     environment = parameters["environment"]
     target = _target(data, parameters)
     horizons = {**parameters["arrive"], **parameters["fail"]}
-    fewest = min(len(data.runs(environment, algorithm)) for algorithm in horizons)
-    if fewest < FEWEST_SEEDS:
-        return _too_few(fewest, FEWEST_SEEDS)
+    if lacking := _lacking_seeds(data, parameters, FEWEST_SEEDS):
+        return Outcome(NOT_TESTED, reason=lacking)
     findings, shares = [], {}
     for algorithm, horizon in horizons.items():
         runs = data.runs(environment, algorithm)
@@ -215,11 +214,9 @@ def _judge_pairs(
     fewest_seeds: int,
 ) -> Outcome:
     """Reproduced if every pair supports the claim, partly if some do."""
-    pairs = list(_pairs(data, parameters, measure))
-    fewest = min(min(len(pair.own), len(pair.theirs)) for pair in pairs)
-    if fewest < fewest_seeds:
-        return _too_few(fewest, fewest_seeds)
-    findings = [judge(pair) for pair in pairs]
+    if lacking := _lacking_seeds(data, parameters, fewest_seeds):
+        return Outcome(NOT_TESTED, reason=lacking)
+    findings = [judge(pair) for pair in _pairs(data, parameters, measure)]
     judged = [finding.supports for finding in findings if finding.supports is not None]
     if not judged:
         return Outcome(NOT_TESTED, findings, "no other algorithm arrives")
@@ -228,9 +225,14 @@ def _judge_pairs(
     return Outcome(PARTLY if any(judged) else NOT_REPRODUCED, findings)
 
 
-def _too_few(seeds: int, needed: int) -> Outcome:
-    there = "1 seed" if seeds == 1 else f"{seeds} seeds"
-    return Outcome(NOT_TESTED, reason=f"{there}, {needed} are needed")
+def _lacking_seeds(data: Data, parameters: Parameters, fewest: int) -> str:
+    """Whose seeds are fewest, where they are fewer than a verdict needs; empty if they are not."""
+    seeds = {pair: len(data.runs(*pair)) for pair in needed(parameters)}
+    environment, algorithm = pair = min(seeds, key=seeds.get)
+    if seeds[pair] >= fewest:
+        return ""
+    there = "1 seed" if seeds[pair] == 1 else f"{seeds[pair]} seeds"
+    return f"{there} of {algorithm_name(algorithm)} on {environment}, {fewest} are needed"
 
 
 def _judge_larger(

@@ -107,7 +107,7 @@ class TestVerdict:
         remove(results, "dqn", 1)
         judged = judge(results, partial=True)
         assert judged.outcome.verdict == "not tested"
-        assert judged.outcome.reason == "2 seeds, 3 are needed"
+        assert judged.outcome.reason == "2 seeds of DQN on FrozenLake-v1, 3 are needed"
         assert not judged.preliminary
 
     def test_needs_at_least_one_run_of_each(self, results):
