@@ -49,7 +49,8 @@ AGENTS = {
 if PARTIAL:
     AGENTS = {env: path for env, path in AGENTS.items() if path.exists()}
 
-CODE = sorted(Path("suite").rglob("*.py"))
+# The suite, and powr, with which it computes exact returns and checks theorems.
+CODE = sorted([*Path("suite").rglob("*.py"), *Path("powr").glob("*.py")])
 
 
 wildcard_constraints:

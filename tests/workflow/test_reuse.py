@@ -100,12 +100,13 @@ def test_a_change_trains_exactly_the_runs_it_touches(repository, change, touched
     assert "aggregate" in {job.rule for job in planned}
 
 
-@pytest.mark.parametrize("name", ["suite/aggregate.py", "suite/statistics.py"])
-def test_new_code_of_the_aggregation_trains_nothing(repository, name):
+@pytest.mark.parametrize("name", ["suite/aggregate.py", "suite/statistics.py", "powr/tabular.py"])
+def test_new_code_of_the_tables_makes_them_anew_and_trains_nothing(repository, name):
     append_comment(repository.folder / name)
     planned = repository.planned()
     assert trained(planned) == set()
-    assert {"aggregate", "training_curves", "threshold_boxplots"} <= {job.rule for job in planned}
+    made = {"aggregate", "training_curves", "threshold_boxplots", "claims"}
+    assert made <= {job.rule for job in planned}
 
 
 def test_new_code_of_a_figure_trains_nothing(repository):
