@@ -56,6 +56,8 @@ def test_a_shipped_run_without_its_agent_differs(seeds, tmp_path):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
+        ({"python": "3.11.2"}, "python 3.11.2 for 3.11.9"),
+        ({"platform": "Linux aarch64"}, "platform Linux aarch64 for Linux x86_64"),
         ({"cpu": "another processor"}, "cpu another processor for a processor"),
         ({"packages": {"numpy": "2.5.0"}}, "numpy 2.5.0 for 2.4.6"),
         ({"thread_pools": [{"architecture": "Zen"}]}, "another processor"),
@@ -68,8 +70,9 @@ def test_elsewhere_it_is_like_one_more_seed(seeds, tmp_path, change, words):
     assert words in detail
 
 
-def test_what_lies_far_beyond_the_seeds_differs_everywhere(seeds, tmp_path):
-    again = trained(tmp_path / "here", 0, 1.1, elsewhere(cpu="another"))
+@pytest.mark.parametrize("late", [-0.3, 1.1])
+def test_what_lies_far_beyond_the_seeds_differs_everywhere(seeds, tmp_path, late):
+    again = trained(tmp_path / "here", 0, late, elsewhere(cpu="another"))
     finding, detail = judge_run(seeds[0], again, seeds)
     assert finding == DIFFERS
     assert "over seeds" in detail

@@ -315,7 +315,7 @@ def test_an_environment_that_misbehaves(folder, capsys, name, messages):
     if name.startswith("Continuous"):
         entry["fingerprint"] = environments.fingerprint(environments.make(entry))
     (folder / "envs.yaml").write_text(yaml.safe_dump(study))
-    refused(capsys, folder, "run", "", f"environment {HOSTILE}:{name}"[:11], *messages)
+    refused(capsys, folder, "run", "", f"{HOSTILE}:{name}", *messages)
 
 
 @pytest.mark.parametrize("algorithm", ["powr", "dqn"])

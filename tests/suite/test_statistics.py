@@ -177,6 +177,10 @@ class TestShift:
         interval = shift([10, 20, 30, 40], [0, 1, 2, 3]).interval
         assert interval == Interval(10 - 3, 40 - 0)
 
+    def test_two_infinite_values_count_as_equal(self):
+        # Differences: 1 - (0, inf), inf - (0, inf).
+        assert shift([1, INF], [0, INF]).value == pytest.approx((0 + 1) / 2)
+
     def test_interval_holds_the_shifts_that_the_test_accepts(self, rng):
         first, second = rng.normal(1.0, size=7), rng.normal(size=7)
         low, high = shift(first, second).interval
