@@ -98,7 +98,9 @@ def draw_cells(
 
 
 def setting(value: Any) -> str:
-    """A setting as a reader writes it: 1e-09 as 10⁻⁹, 0.999 as 0.999."""
+    """A setting as a reader writes it: 1e-09 as 10⁻⁹, 0.005 as 0.005."""
     if 0 < value < 1e-2:
-        return f"$10^{{{round(math.log10(value))}}}$"
+        exponent = round(math.log10(value))
+        if value == float(f"1e{exponent}"):
+            return f"$10^{{{exponent}}}$"
     return f"{value:g}"

@@ -50,6 +50,14 @@ def test_median_counts_a_run_that_never_arrives_as_late():
     assert math.isinf(heat_map.median_time(table))
 
 
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(1e-9, "$10^{-9}$"), (1e-3, "$10^{-3}$"), (0.005, "0.005"), (3e-7, "3e-07"), (0.01, "0.01")],
+)
+def test_a_setting_is_a_power_of_ten_only_where_it_is_one(value, text):
+    assert heat_map.setting(value) == text
+
+
 def test_heat_map_has_a_number_in_every_cell():
     table = pd.concat(
         [
