@@ -239,6 +239,12 @@ class TestNormalisedScore:
     def test_uniform_is_zero_and_optimum_is_one(self):
         np.testing.assert_allclose(normalised_score([-10, 0, 10], -10, 10), [0, 0.5, 1])
 
+    @pytest.mark.parametrize(("uniform", "optimum"), [(0.0, 0.0), (3.0, 3.0), (0.3, 0.1 + 0.2)])
+    def test_is_nan_where_no_policy_is_better_than_another(self, uniform, optimum):
+        for bounds in ((uniform, optimum), (optimum, uniform)):
+            score = normalised_score([0.0, 3.0, 3.0], *bounds)
+            assert np.isnan([*score, interquartile_mean(score), *bootstrap_interval(score)]).all()
+
     def test_refuses_an_optimum_below_the_uniform_policy(self):
         with pytest.raises(ValueError, match="must exceed"):
             normalised_score(1, 5, 2)
