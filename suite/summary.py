@@ -14,11 +14,15 @@ import numpy as np
 import pandas as pd
 
 from suite import statistics
+from suite.verdicts import NO_INTERVAL
 
 RETURN_COLUMNS = {
     "deterministic": ("mean", "exact_return"),
     "sampled": ("sampled_mean", "sampled_exact_return"),
 }
+# A percentile bootstrap stays within the range of the seeds, and the range of n seeds holds their
+# median with probability 1 - 2 ** (1 - n): 94% for five.
+FEWEST_SEEDS_FOR_INTERVAL = 6
 
 
 class Planned(NamedTuple):
@@ -136,7 +140,8 @@ def _areas(returns: pd.DataFrame, until: int) -> dict[str, float]:
 
 
 def _interquartile(name: str, values: Sequence[float]) -> dict[str, float]:
-    interval = statistics.bootstrap_interval(values)
+    enough = len(values) >= FEWEST_SEEDS_FOR_INTERVAL
+    interval = statistics.bootstrap_interval(values) if enough else NO_INTERVAL
     return {
         f"{name}_iqm": float(statistics.interquartile_mean(values)),
         f"{name}_iqm_low": interval.low,

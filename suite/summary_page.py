@@ -10,22 +10,26 @@ import pandas as pd
 
 from suite import markdown
 from suite.names import algorithm_name
+from suite.summary import FEWEST_SEEDS_FOR_INTERVAL
 
 LEGEND = (
     "Timesteps to threshold are those of the first evaluation whose mean return is at or above "
     "it. A run that never arrives counts as later than all others (`>` its timesteps); none is "
-    "dropped. The interval of the median is that of the order statistics at 95% or more, which "
-    "needs six seeds. IQM is the interquartile mean over seeds with its exact 95% bootstrap "
-    "interval. The exact return is that of the final policy by dynamic programming; its score is "
-    "0 for the uniform policy and 1 for the optimum. The area is the average return over log "
-    "timesteps, up to the last timestep that all algorithms of the environment share."
+    "dropped. The interval of the median is that of the order statistics at 95% or more. IQM is "
+    "the interquartile mean over seeds with its 95% percentile bootstrap interval, which holds the "
+    "truth in 91% of cases with seven seeds of a normal distribution; score and area are IQMs too. "
+    f"No interval is given for fewer than {FEWEST_SEEDS_FOR_INTERVAL} seeds, whose whole range "
+    "misses the median in more than 5% of cases. The exact return is that of the final policy by "
+    "dynamic programming; its score is 0 for the uniform policy and 1 for the optimum. The area is "
+    "the average return over log timesteps, up to the last timestep that all algorithms of the "
+    "environment share."
 )
 
 OVERVIEW_TITLE = (
     "Runs that met the threshold, of those there are, and their median timesteps to it:"
 )
 
-SAMPLED_ESTIMATES = {
+PLAYED_ESTIMATES = {
     "final return [min, max]": ("final_mean", "final_min", "final_max"),
     "IQM": ("final_iqm", "final_iqm_low", "final_iqm_high"),
 }
@@ -142,7 +146,7 @@ def _median_and_range(row: Mapping[str, Any]) -> tuple[str, str]:
 def returns(rows: pd.DataFrame) -> list[tuple[str, ...]]:
     """Returns of one environment as a table to read, its head first."""
     first = rows.iloc[0]
-    columns = {**SAMPLED_ESTIMATES, **(EXACT_ESTIMATES if _has_bounds(rows) else {})}
+    columns = {**PLAYED_ESTIMATES, **(EXACT_ESTIMATES if _has_bounds(rows) else {})}
     columns[f"area until {first['area_until']:,}"] = ("area_iqm", "area_iqm_low", "area_iqm_high")
     table = [("algorithm", "timesteps", *columns)]
     for row in rows.drop_duplicates(["algorithm", "policy"]).to_dict("records"):

@@ -27,6 +27,7 @@ from suite.statistics import (
     spread_p_value,
     time_to_threshold,
 )
+from suite.summary_page import LEGEND
 
 INF = math.inf
 
@@ -72,6 +73,12 @@ class TestBootstrapInterval:
         interval = bootstrap_interval(values)
         assert interval == bootstrap_interval(values)
         assert interval.low < interquartile_mean(values) < interval.high
+
+    def test_covers_as_often_as_the_summary_says(self, rng):
+        intervals = [bootstrap_interval(values) for values in rng.normal(size=(2000, 7))]
+        covered = np.mean([low <= 0 <= high for low, high in intervals])
+        assert covered == pytest.approx(0.91, abs=0.02)
+        assert "91%" in LEGEND
 
     def test_is_a_point_for_a_single_seed(self):
         assert bootstrap_interval([3.0]) == Interval(3, 3)
