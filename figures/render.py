@@ -19,6 +19,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from figures.style import COLUMN_WIDTH, STYLE
 from suite.command import write_result
 from suite.names import algorithm_name
+from suite.tables import read_table
 
 PANELS_A_ROW = 3
 # Nothing that changes from one drawing to the next: no date, no version of the drawing library.
@@ -112,8 +113,8 @@ def to_bytes(figure: Figure, file_format: str) -> bytes:
 
 def read_tables(folder: Path, name: str, tables: type[NamedTuple] | None) -> Any:
     if tables is None:
-        return pd.read_csv(folder / f"{name}.csv")
-    return tables(*(pd.read_csv(folder / f"{field}.csv") for field in tables._fields))
+        return read_table(folder / f"{name}.csv")
+    return tables(*(read_table(folder / f"{field}.csv") for field in tables._fields))
 
 
 def main(

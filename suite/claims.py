@@ -24,6 +24,7 @@ from suite.names import algorithm_name
 from suite.rules import RULES, needed
 from suite.statistics import Interval
 from suite.summary import shared_timestep
+from suite.tables import read_table
 from suite.verdicts import NOT_TESTED, Data, Finding, Outcome
 
 SCHEMA = config.SCHEMA.with_name("claims.schema.json")
@@ -134,7 +135,7 @@ def tabulate(judged: Sequence[Judged]) -> pd.DataFrame:
 def read_judged(path: Path, claims: Mapping[str, Any], loaded: aggregate.Loaded) -> list[Judged]:
     """The verdicts of a claims.csv, in the order of claims.yaml."""
     words = ["reason", "subject", "statistic"]
-    table = pd.read_csv(path, dtype=dict.fromkeys(words, str))
+    table = read_table(path, dtype=dict.fromkeys(words, str))
     table[words] = table[words].fillna("")
     groups = dict(list(table.groupby("id")))
     if set(groups) != {claim["id"] for claim in claims["claims"]}:

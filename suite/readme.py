@@ -14,6 +14,7 @@ import pandas as pd
 
 from suite import SuiteError, markdown, summary_page
 from suite.command import write_result
+from suite.tables import read_table
 
 README, SUMMARY = Path("README.md"), Path("results/paper/summary.csv")
 BEGIN = "<!-- from results/paper/summary.csv, by `make ship` -->\n"
@@ -40,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.parse_args(arguments)
     return write_result(
         parser.prog,
-        lambda: {README: renew(README.read_text(encoding="utf-8"), pd.read_csv(SUMMARY))},
+        lambda: {README: renew(README.read_text(encoding="utf-8"), read_table(SUMMARY))},
     )
 
 

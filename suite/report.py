@@ -26,6 +26,7 @@ from suite.claims_page import findings_text
 from suite.command import write_result
 from suite.config import Run
 from suite.names import algorithm_name
+from suite.tables import read_table
 from suite.verdicts import PARTLY, VERDICTS
 
 FOLDER = Path(__file__).parent
@@ -160,8 +161,8 @@ def describe(options: argparse.Namespace) -> dict[str, Any]:
     departures = deviations.load(options.deviations, document)["deviations"]
     loaded = aggregate.load_runs(study, options.scale, options.results, partial=True)
     judged = claims.read_judged(folder / "claims.csv", document, loaded)
-    summary = pd.read_csv(folder / "summary.csv")
-    costs = pd.read_csv(folder / "cost.csv")
+    summary = read_table(folder / "summary.csv")
+    costs = read_table(folder / "cost.csv")
     planned = config.runs(study, options.scale)
     groups = group_runs(planned, loaded.metadata)
     reasons = preliminary_reasons(

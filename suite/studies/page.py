@@ -21,6 +21,7 @@ import pandas as pd
 
 from suite import SuiteError, config
 from suite.command import write_result
+from suite.tables import read_table
 
 TEMPLATES = Path(__file__).parent
 
@@ -93,7 +94,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     def make() -> dict[Path, str]:
         names = [*config.load(options.envs)["studies"], "rank_error"]
-        tables = {name: pd.read_csv(folder / f"{name}.csv") for name in names}
+        tables = {name: read_table(folder / f"{name}.csv") for name in names}
         return {options.out: render(tables)}
 
     return write_result(parser.prog, make)

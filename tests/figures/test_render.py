@@ -1,6 +1,7 @@
 """Files of a figure: all formats, the same bytes twice."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -39,6 +40,14 @@ def test_drawn_twice_is_byte_identical(module, results):
 def test_a_missing_table_is_one_message(tmp_path, capsys):
     assert render.main(curves.draw, curves.NAME, ["--scale", "none", "--results", str(tmp_path)])
     assert "curves.csv" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("content", [b"", b"a,b\n1,2\n1,2,3\n", b"\xff\xfe"])
+def test_a_damaged_table_is_one_message(results, capsys, content):
+    (results / "tiny" / "curves.csv").write_bytes(content)
+    assert render.main(curves.draw, curves.NAME, ["--scale", "tiny", "--results", str(results)])
+    (line,) = capsys.readouterr().err.splitlines()
+    assert re.search(r"curves\.csv: is not a table .*: delete it and run snakemake again$", line)
 
 
 def test_other_data_is_another_drawing(results):

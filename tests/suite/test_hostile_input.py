@@ -210,6 +210,11 @@ FILES = {
     ),
     "unknown rule": ("claims", replace(CLAIMS, "rule: earlier", "rule: later"), "'later'"),
     "level of five": ("claims", replace(CLAIMS, "level: 0.05", "level: 5"), "claims.yaml: level"),
+    "empty verdicts": (
+        "report",
+        write("results/tiny/claims.csv", ""),
+        "claims.csv: is not a table",
+    ),
     "empty deviations": ("claims", write("deviations.yaml", ""), "deviations.yaml: the file"),
     "unknown claim": (
         "claims",

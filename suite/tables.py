@@ -1,0 +1,21 @@
+"""Reading back the tables that the workflow made."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from suite import SuiteError
+
+
+def read_table(path: Path, **options: Any) -> pd.DataFrame:
+    """A CSV file, with pandas' options; a damaged one is an error that names it."""
+    try:
+        return pd.read_csv(path, **options)
+    except ValueError as error:  # of pandas' parser, or of bytes that are no text
+        fault = " ".join(str(error).split())
+        raise SuiteError(
+            f"{path}: is not a table ({fault}): delete it and run snakemake again"
+        ) from None
