@@ -8,6 +8,7 @@ times the sum of all action-value estimates so far, Eq. (15), kept as one weight
 from __future__ import annotations
 
 import math
+import warnings
 from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -158,6 +159,12 @@ class POWR:
                     self._take_back_episode()
                     raise
             self._plan_if_due()
+        if not self.episode_returns:
+            warnings.warn(
+                f"no episode ended within {self.num_timesteps} timesteps, so nothing was learned: "
+                "train longer, or give the environment a time limit (max_episode_steps)",
+                stacklevel=2,
+            )
         return self
 
     def predict(

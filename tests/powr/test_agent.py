@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import gymnasium
@@ -59,6 +60,15 @@ def test_a_true_answer_of_the_callback_stops_and_learn_goes_on_from_there(stop):
     agent = POWR(Corridor()).learn(50, callback=lambda agent: agent.num_timesteps == stop)
     assert agent.num_timesteps == agent.env.n_steps == stop
     assert snapshot(agent.learn(50 - stop)) == snapshot(POWR(Corridor()).learn(50))
+
+
+def test_training_that_ends_before_any_episode_says_that_nothing_was_learned():
+    agent = POWR(Corridor(length=10))
+    with pytest.warns(UserWarning, match="no episode ended within 9 timesteps.*max_episode_steps"):
+        agent.learn(9)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        agent.learn(1).learn(5)
 
 
 def test_an_interrupted_episode_is_taken_back():
