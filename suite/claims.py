@@ -24,7 +24,7 @@ from suite.names import algorithm_name
 from suite.rules import RULES, needed
 from suite.statistics import Interval
 from suite.summary import shared_timestep
-from suite.tables import read_table
+from suite.tables import other_runs, read_table
 from suite.verdicts import NOT_TESTED, Data, Finding, Outcome
 
 SCHEMA = config.SCHEMA.with_name("claims.schema.json")
@@ -134,7 +134,7 @@ def tabulate(judged: Sequence[Judged]) -> pd.DataFrame:
 
 def read_judged(path: Path, claims: Mapping[str, Any], loaded: aggregate.Loaded) -> list[Judged]:
     """The verdicts of a claims.csv, in the order of claims.yaml."""
-    words = ["reason", "subject", "statistic"]
+    words = ["reason", "subject", "statistic", "run_files"]
     table = read_table(path, dtype=dict.fromkeys(words, str))
     table[words] = table[words].fillna("")
     groups = dict(list(table.groupby("id")))
@@ -151,6 +151,11 @@ def read_judged(path: Path, claims: Mapping[str, Any], loaded: aggregate.Loaded)
             rows[0]["reason"],
         )
         runs = _runs_of(loaded.metadata, needed(claim["parameters"]))
+        files = {file for row in rows for file in row["run_files"].split()}
+        if files and files != {str(run.path) for run in runs}:
+            raise other_runs(
+                path, f"{claim['id']} rests on {len(files)} runs, {len(runs)} are there"
+            )
         judged.append(Judged(claim, outcome, rows[0]["preliminary"], runs))
     return judged
 

@@ -26,7 +26,7 @@ from suite.claims_page import findings_text
 from suite.command import write_result
 from suite.config import Run
 from suite.names import algorithm_name
-from suite.tables import read_table
+from suite.tables import other_runs, read_table
 from suite.verdicts import PARTLY, VERDICTS
 
 FOLDER = Path(__file__).parent
@@ -153,6 +153,20 @@ def show_environment(name: str, summary: pd.DataFrame, costs: pd.DataFrame) -> d
     }
 
 
+def read_counts(path: Path, column: str, loaded: aggregate.Loaded) -> pd.DataFrame:
+    """A table with the number of runs in a column, which must be those there are."""
+    table = read_table(path)
+    there = Counter((run.environment, run.algorithm) for run in loaded.metadata)
+    for environment, algorithm, counted in zip(
+        table["environment"], table["algorithm"], table[column], strict=True
+    ):
+        number = there[environment, algorithm]
+        if counted != number:
+            name = f"{algorithm_name(algorithm)} on {environment}"
+            raise other_runs(path, f"counts {counted} runs of {name}, {number} are there")
+    return table
+
+
 def describe(options: argparse.Namespace) -> dict[str, Any]:
     """Everything that the template shows."""
     folder = options.results / options.scale
@@ -161,8 +175,8 @@ def describe(options: argparse.Namespace) -> dict[str, Any]:
     departures = deviations.load(options.deviations, document)["deviations"]
     loaded = aggregate.load_runs(study, options.scale, options.results, partial=True)
     judged = claims.read_judged(folder / "claims.csv", document, loaded)
-    summary = read_table(folder / "summary.csv")
-    costs = read_table(folder / "cost.csv")
+    summary = read_counts(folder / "summary.csv", "seeds", loaded)
+    costs = read_counts(folder / "cost.csv", "runs", loaded)
     planned = config.runs(study, options.scale)
     groups = group_runs(planned, loaded.metadata)
     reasons = preliminary_reasons(

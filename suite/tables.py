@@ -19,3 +19,12 @@ def read_table(path: Path, **options: Any) -> pd.DataFrame:
         raise SuiteError(
             f"{path}: is not a table ({fault}): delete it and run snakemake again"
         ) from None
+
+
+def other_runs(path: Path, fault: str) -> SuiteError:
+    """The error of a table in a scale's folder that runs have joined or left since it was made."""
+    again = f"snakemake --cores 1 --config scale={path.parent.name} partial=true"
+    return SuiteError(
+        f"{path}: {fault}: the tables are of other runs than the folder holds: make them again, "
+        f"with `make ship` or `{again} --forcerun aggregate claims cost`"
+    )

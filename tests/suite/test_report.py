@@ -280,6 +280,8 @@ class TestHostileText:
 
 
 class TestFaults:
+    COUNTED = "counts 2 runs of DQN on Taxi-v3, 3 are there"
+
     def options(self, results):
         files = {name: str(ROOT / f"{name}.yaml") for name in ("envs", "claims", "deviations")}
         pairs = {"scale": "quick", "results": str(results), **files}
@@ -290,6 +292,23 @@ class TestFaults:
         path.write_text(path.read_text().replace("earlier-taxi,", "earlier-bus,"))
         assert report.main(self.options(copied)) == 1
         assert "judges other claims than claims.yaml" in capsys.readouterr().err
+
+    @pytest.mark.parametrize(
+        ("name", "old", "new", "fault"),
+        [
+            ("summary.csv", "Taxi-v3,dqn,deterministic,3", "Taxi-v3,dqn,deterministic,2", COUNTED),
+            ("cost.csv", "Taxi-v3,dqn,3", "Taxi-v3,dqn,2", COUNTED),
+            ("claims.csv", r"\S*/Taxi-v3/dqn/seed1-\S*", "", "rests on 14 runs, 15 are there"),
+        ],
+    )
+    def test_a_table_of_other_runs_is_refused(self, copied, capsys, name, old, new, fault):
+        path = copied / "quick" / name
+        path.write_text(re.sub(old, new, path.read_text()))
+        assert report.main(self.options(copied)) == 1
+        message = capsys.readouterr().err
+        assert f"{fault}: the tables are of other runs than the folder holds" in message
+        assert str(path) in message
+        assert "scale=quick partial=true --forcerun aggregate claims cost" in message
 
     @pytest.mark.parametrize("name", ["cost.csv", "training_curves.svg"])
     def test_a_missing_file_is_named(self, copied, capsys, name):
