@@ -26,6 +26,7 @@ from powr import kernels
 from powr.agent import POWR
 from powr.files import check_destination
 from powr.rollout import rollout, time_limit
+from powr.validation import METHODS
 
 FAILURE, BAD_INPUT, INTERRUPTED = 1, 2, 130
 
@@ -231,11 +232,11 @@ def add_command(
 
 
 class Formatter(argparse.ArgumentDefaultsHelpFormatter):
-    """Shows the defaults that are numbers."""
+    """Shows the defaults that are numbers or words."""
 
     def _get_help_string(self, action: argparse.Action) -> str | None:
-        number = isinstance(action.default, int | float) and action.nargs != 0
-        return super()._get_help_string(action) if number else action.help
+        shown = isinstance(action.default, int | float | str) and action.nargs != 0
+        return super()._get_help_string(action) if shown else action.help
 
 
 def add_agent(parser: Parser) -> None:
@@ -275,15 +276,16 @@ def add_agent_settings(group: Any) -> None:
             f"--{name.replace('_', '-')}",
             type=type(default),
             default=default,
-            metavar="N" if isinstance(default, int) else "X",
+            choices=METHODS if name == "method" else None,
+            metavar={int: "N", float: "X"}.get(type(default)),
             help=descriptions.get(name),
         )
 
 
-def agent_settings() -> dict[str, int | float]:
-    """The numbers that `POWR` takes as keywords, and their defaults."""
+def agent_settings() -> dict[str, int | float | str]:
+    """The numbers and words that `POWR` takes as keywords, and their defaults."""
     parameters = inspect.signature(POWR).parameters.values()
-    return {p.name: p.default for p in parameters if isinstance(p.default, int | float)}
+    return {p.name: p.default for p in parameters if isinstance(p.default, int | float | str)}
 
 
 def described_parameters(docstring: str) -> dict[str, str]:

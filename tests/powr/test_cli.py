@@ -75,6 +75,7 @@ def test_options_reach_the_agent(tmp_path, monkeypatch):
     arguments = (
         "train --env MountainCar-v0 --timesteps 210 --save agent.npz --kernel Gaussian "
         "--bandwidth 0.5 0.05 --step-size 0.3 --mirror-steps 2 --epoch-growth 0.1 --seed 7 "
+        "--method low_rank "
         "--env-kwargs max_episode_steps=50 goal_velocity=0.01"
     )
     monkeypatch.chdir(tmp_path)
@@ -89,6 +90,7 @@ def test_options_reach_the_agent(tmp_path, monkeypatch):
         mirror_steps=2,
         epoch_growth=0.1,
         seed=7,
+        method="low_rank",
     )
     assert snapshot(agent) == snapshot(expected.learn(210))
 
@@ -144,9 +146,10 @@ def test_the_help_shows_the_defaults_of_the_agent(capsys):
     shown = re.sub(r"\s+", " ", capsys.readouterr().out)
     assert ended.value.code == 0
     for name, default in cli.agent_settings().items():
-        pattern = rf"--{name.replace('_', '-')} [NX] [^(]*.*?\(default: {re.escape(str(default))}\)"
+        option = rf"--{name.replace('_', '-')} (N|X|{{\S+}})"
+        pattern = rf"{option} [^(]*.*?\(default: {re.escape(str(default))}\)"
         assert re.search(pattern, shown), name
-    assert set(cli.agent_settings()) >= {"step_size", "gamma", "seed", "max_rank"}
+    assert set(cli.agent_settings()) >= {"step_size", "gamma", "seed", "method"}
 
 
 # -- bad input ------------------------------------------------------------------------------------
