@@ -13,7 +13,7 @@ from os import cpu_count
 
 import pandas as pd
 
-from suite import config
+from suite import config, provenance
 from suite.run import run
 
 SCALE = "sample-efficiency"
@@ -65,7 +65,7 @@ def row(
 
 
 def main() -> None:
-    study = config.load("envs.yaml")
+    study = config.load(provenance.ROOT / "envs.yaml")
     tasks = config.runs(study, SCALE)
     by_environment: dict[str, list[tuple[pd.DataFrame, float]]] = {}
     with ProcessPoolExecutor(cpu_count()) as pool:

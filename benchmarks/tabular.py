@@ -14,7 +14,7 @@ from benchmarks.measure import Spread, ratios, timed
 from benchmarks.table import Table
 from powr import POWR
 from powr.mirror_descent import mirror_descent
-from suite import algorithms, config, environments
+from suite import algorithms, config, environments, provenance
 
 NAME = "tabular"
 OVERHEAD = "overhead"
@@ -56,7 +56,7 @@ class Idle(gymnasium.Env):
 
 
 def tables(quick: bool, repeats: int) -> list[Table]:
-    study = config.load("envs.yaml")
+    study = config.load(provenance.ROOT / "envs.yaml")
     planning, overhead = [], []
     for environment in ENVIRONMENTS:
         settings = config.resolve(study, "paper", environment, "powr")

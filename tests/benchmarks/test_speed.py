@@ -37,7 +37,8 @@ OUTCOMES = {
 
 
 @pytest.mark.parametrize("name", speed.BENCHMARKS)
-def test_each_benchmark_runs_alone_and_leaves_its_tables(name, tmp_path, capsys):
+def test_each_benchmark_runs_anywhere_and_leaves_its_tables(name, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     speed.main(["--quick", "--repeats", "1", "--only", name, "--out", str(tmp_path)])
     assert {path.name for path in tmp_path.iterdir()} == OUTCOMES[name] | {"machine.json"}
     printed = capsys.readouterr().out
