@@ -54,7 +54,9 @@ def test_a_name_without_a_known_digest_is_refused(envs, tmp_path, capsys):
 def test_errors_of_the_rank_fall_to_nothing_where_all_pairs_are_in():
     study = config.load(ENVS)
     study["studies"]["rank"]["settings"] = {"method": ["low_rank", "subset"], "max_rank": [20, 400]}
+    study["algorithms"]["powr"]["environments"]["MountainCar-v0"]["regularization"] = 1e-8
     table = rank_error.compute(study, timesteps=300, seeds=1)
+    assert table["regularization"].unique().tolist() == [1e-8, 1e-6]
     table = table.set_index(["method", "max_rank"])
     assert (table["transitions"] == 300).all()
     assert (table.xs(20, level="max_rank")["error"] > 1e-3).all()
