@@ -15,6 +15,7 @@ import pandas as pd
 
 from suite import config, provenance
 from suite.run import run
+from suite.statistics import time_to_threshold
 
 SCALE = "sample-efficiency"
 HEADINGS = (
@@ -37,19 +38,13 @@ def evaluations(task: config.Run, study: dict) -> tuple[str, pd.DataFrame, float
     return task.environment, pd.read_csv(io.StringIO(csv)), document["duration_seconds"]
 
 
-def first_at(table: pd.DataFrame, column: str, threshold: float) -> float:
-    """The timestep of the first evaluation at the threshold, infinity if there is none."""
-    reached = table.loc[table[column] >= threshold, "timestep"]
-    return float(reached.iloc[0]) if len(reached) else float("inf")
-
-
 def row(
     environment: str, policy: str, threshold: float, runs: list[tuple[pd.DataFrame, float]]
 ) -> tuple[str, ...]:
     """One line of the printed table: an environment and a policy over all seeds."""
     column = {"deterministic": "mean", "sampled": "sampled_mean"}[policy]
     tables = [table for table, _ in runs]
-    first = sorted(first_at(table, column, threshold) for table in tables)
+    first = sorted(time_to_threshold(t["timestep"], t[column], threshold) for t in tables)
     late = pd.concat(t[t.timestep > t.timestep.iloc[-1] / 2] for t in tables)
     return (
         environment,
