@@ -18,9 +18,8 @@ import pandas as pd
 
 from suite import SuiteError, config
 from suite.config import Run
-from suite.evaluation import Evaluation
+from suite.evaluation import COLUMNS
 
-COLUMNS = ("timestep", *Evaluation._fields)
 ALWAYS_FILLED = COLUMNS[: COLUMNS.index("exact_return")]
 PROVENANCE = {"git", "python", "platform", "cpu", "packages"}
 ROUNDING = 1e-9  # a mean of equal returns may miss them by this much

@@ -6,7 +6,7 @@ import figures.curves
 import figures.render
 import figures.thresholds
 from suite import aggregate, claims, config, cost, report
-from suite.run_file import COLUMNS
+from suite.evaluation import COLUMNS
 
 from .run_files import PROVENANCE, clock, write_run
 

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 from suite import config
-from suite.run_file import COLUMNS
+from suite.evaluation import COLUMNS
 
 STUDY = {
     "environments": {
