@@ -120,7 +120,7 @@ def set_return_axis(panel: Axes, curves: pd.DataFrame, thresholds: list[float]) 
         panel.yaxis.set_minor_locator(FixedLocator([]))
         panel.yaxis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
         panel.set_ylim(1.3 * low, 1.3 * max(high, linear))
-        panel.set_ylabel(f"mean return, log below {number(-linear)}")
+        panel.set_ylabel(f"mean return\n(log below {number(-linear)})")
     else:
         margin = 0.05 * (high - low)
         panel.set_ylim(low - margin, high + margin)

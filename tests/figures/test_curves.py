@@ -53,7 +53,7 @@ def test_early_returns_of_taxi_do_not_squash_the_rest(panels):
     frozen_lake, taxi = panels
     assert frozen_lake.get_yscale() == "linear"
     assert taxi.get_yscale() == "symlog"
-    assert taxi.get_ylabel() == "mean return, log below −10"
+    assert taxi.get_ylabel() == "mean return\n(log below −10)"
     pixels = taxi.transData.transform([(100, -2000), (100, 0), (100, 8)])[:, 1]
     assert pixels[2] - pixels[1] > 0.1 * (pixels[2] - pixels[0])
 
