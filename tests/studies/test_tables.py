@@ -94,7 +94,7 @@ def test_settings_of_a_mapping_get_columns(outcomes):
 def test_exact_returns_come_before_played_ones(study, results):
     for variant, run in config.variant_runs(study, "pace"):
         if run.environment == "FrozenLake-v1":
-            write(results, variant, run, run_text({100: 1.0, 1000: 1.0}, exact=0.5))
+            write(results, variant, run, run_text({100: 1.0, 1000: 1.0}, exact=-0.5))
     evaluations = tables.load_evaluations(study, "pace", results)
     assert set(evaluations["return"][evaluations["environment"] == "FrozenLake-v1"]) == {0.5}
 

@@ -47,11 +47,12 @@ def run_of(environment: str, algorithm: str, seed: int, study=STUDY) -> config.R
     raise KeyError((environment, algorithm, seed))
 
 
-def csv_text(means: dict[int, float], exact: bool = False, sampled: float | str = "") -> str:
-    """A run file; with `exact`, the mean is the exact return too."""
+def csv_text(means: dict[int, float], exact: float | None = None, sampled: float | str = "") -> str:
+    """A run file; `exact` is by how much the exact return exceeds the mean, if there is one."""
     lines = [",".join(COLUMNS)]
     for timestep, mean in means.items():
-        cells = [timestep, mean, 0.5, mean - 1, mean + 1, 20, mean if exact else "", sampled, ""]
+        exact_return = "" if exact is None else mean + exact
+        cells = [timestep, mean, 0.5, mean - 1, mean + 1, 20, exact_return, sampled, ""]
         lines.append(",".join(map(str, cells)))
     return "\n".join(lines) + "\n"
 
