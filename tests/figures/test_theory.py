@@ -10,6 +10,7 @@ import pytest
 
 from figures import render, theory
 from figures.theory import TheoryTables, draw
+from suite.theory import __main__ as computed
 
 STEPS = [1, 10, 100]
 
@@ -127,3 +128,12 @@ def test_drawn_twice_is_byte_identical(tmp_path):
     assert sorted(path.name for path in first.iterdir()) == names
     for name in names:
         assert (first / name).read_bytes() == (second / name).read_bytes()
+
+
+def test_note_speaks_of_every_panel_and_of_what_was_computed():
+    note = " ".join(draw(make_tables()).get_supxlabel().split())
+    for part in ("(a-c", "(d)", "(e)", "(f)"):
+        assert part in note
+    assert f"Discount {computed.GAMMA};" in note
+    assert f"over {computed.SEEDS} random MDPs or seeds" in note
+    assert f"from n = {computed.FITTED_FROM:,} on" in note
