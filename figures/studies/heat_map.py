@@ -13,15 +13,11 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm, Normalize
 
 from figures.render import number
+from suite.studies.tables import median_time
 
 NOT_REACHED = "0.88"  # grey
 LEAST_RATIO = 5.0  # between the darkest and the palest time, so that what is close looks alike
 DARK = 0.55  # from this part of the colour scale on, white text is easier to read
-
-
-def median_time(runs: pd.DataFrame) -> float:
-    """Median timesteps to the threshold, infinite if most seeds do not reach it."""
-    return float(np.median(runs["reached"].astype(float).fillna(math.inf)))
 
 
 def draw_times(panel: Axes, runs: pd.DataFrame, down: str, across: str) -> None:

@@ -17,8 +17,9 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 from figures import render
 from figures.curves import line_options
 from figures.render import add_note, number
-from figures.studies.heat_map import median_time, setting
+from figures.studies.heat_map import setting
 from figures.style import COLUMN_WIDTH, Look
+from suite.studies.tables import median_time
 
 NAME = "rank"
 LOOKS = {

@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
-import numpy as np
 import pandas as pd
 
 from suite import SuiteError, config
 from suite.command import write_result
+from suite.studies.tables import median_time
 from suite.tables import read_table
 
 TEMPLATES = Path(__file__).parent
@@ -38,14 +38,13 @@ def select(table: pd.DataFrame, settings: dict[str, Any]) -> pd.DataFrame:
 
 def timesteps(table: pd.DataFrame, **settings: Any) -> str:
     """Median timesteps to the threshold, and how many seeds reach it where not all do."""
-    reached = select(table, settings)["reached"]
-    arrived = int(reached.notna().sum())
-    median = float(np.median(reached.astype(float).fillna(math.inf)))
+    rows = select(table, settings)
+    median, arrived = median_time(rows), rows["reached"].count()
     if arrived == 0:
         return "never"
     if math.isinf(median):
-        return f"never ({arrived} of {len(reached)} seeds do)"
-    return f"{median:,.0f}" + ("" if arrived == len(reached) else f" ({arrived} of {len(reached)})")
+        return f"never ({arrived} of {len(rows)} seeds do)"
+    return f"{median:,.0f}" + ("" if arrived == len(rows) else f" ({arrived} of {len(rows)})")
 
 
 def spread(table: pd.DataFrame, **settings: Any) -> str:

@@ -6,6 +6,7 @@ played: a study compares neighbouring settings, and luck with the starts would b
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ import pandas as pd
 from suite import SuiteError, config
 from suite.aggregate import exact_bounds, timesteps_of
 from suite.run_file import read_run_file
-from suite.statistics import time_to_threshold
+from suite.statistics import censored_median, time_to_threshold
 
 OF_AN_EVALUATION = ["seed", "timestep", "return"]
 
@@ -90,6 +91,11 @@ def outcomes(evaluations: pd.DataFrame, environments: Mapping[str, Any]) -> pd.D
             }
         )
     return pd.DataFrame(rows).astype({"reached": "Int64"})
+
+
+def median_time(outcomes: pd.DataFrame) -> float:
+    """Median timesteps to the threshold over seeds, infinite if most do not reach it."""
+    return censored_median(outcomes["reached"].astype(float).fillna(math.inf))
 
 
 def curves(evaluations: pd.DataFrame) -> pd.DataFrame:

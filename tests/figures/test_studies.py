@@ -10,6 +10,7 @@ import pytest
 
 from figures.studies import alternation, heat_map, kernels, prior, rank, robustness, sensitivity
 from suite import config
+from suite.studies.tables import median_time
 
 ROOT = Path(__file__).parents[2]
 ICE, CAR = "FrozenLake-v1", "MountainCar-v0"
@@ -45,9 +46,9 @@ def test_every_study_has_a_figure():
 
 def test_median_counts_a_run_that_never_arrives_as_late():
     table = runs(seeds=3)
-    assert heat_map.median_time(table) == 200
+    assert median_time(table) == 200
     table.loc[[1, 2], "reached"] = math.nan
-    assert math.isinf(heat_map.median_time(table))
+    assert math.isinf(median_time(table))
 
 
 @pytest.mark.parametrize(
@@ -142,6 +143,7 @@ def test_rank_shows_errors_and_runs_of_both_methods():
     assert [list(line.get_ydata()) for line in medians] == [[200], [200]]
     hollow = [line for line in times.lines if line.get_markerfacecolor() == "white"]
     assert [list(line.get_ydata()) for line in hollow] == [[2000] * 3] * 2
+    assert texts(times) == ["0 of 3", "3 of 3"] * 2
 
 
 @pytest.mark.parametrize(("environment", "optima"), [(ICE, [1.0]), (CAR, [])])
