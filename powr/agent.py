@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import warnings
 from bisect import bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,7 @@ from powr.validation import (
     check_positive,
     check_states,
 )
-from powr.world_model import WorldModel
+from powr.world_model import StateFunction, WorldModel
 
 Callback = Callable[["POWR"], Any]
 
@@ -128,17 +128,20 @@ class POWR:
         self.num_timesteps = 0
         self.episode_returns: list[float] = []
         self.kernel_: Kernel | None = None
-        self.model_: WorldModel | None = None
-        # The policy's exponent: coefficients over the model's states, and its values there.
-        self._coefficients = np.zeros((0, self.n_actions))
-        self._exponents_at_states = np.zeros((0, self.n_actions))
         self._history: list[tuple[NDArray, ...]] = []
         self._collected: list[tuple[NDArray, ...]] = []
         self._episode: Episode | None = None
         training, prediction = np.random.SeedSequence(self.seed).spawn(2)
         self._generator = np.random.default_rng(training)
         self._prediction_generator = np.random.default_rng(prediction)
-        self._renew_policy()
+        nothing = np.zeros((0, self.n_actions))
+        self._set_policy(None, nothing, nothing)
+
+    @property
+    def model_(self) -> WorldModel | None:
+        if self._model is None and self._history:
+            self._model = self._fitted()
+        return self._model
 
     def learn(
         self, total_timesteps: int, callback: Callback | None = None, progress_bar: bool = False
@@ -284,54 +287,43 @@ class POWR:
             self._plan()
 
     def _plan(self) -> None:
-        """One epoch; where it is interrupted, the agent is as it was before and plans it later."""
-        fitted = list(self._history)
-        try:
-            self._coefficients, self._exponents_at_states = self._planned()
-            self._collected = []
-        except BaseException:
-            self._fit_model(fitted)
-            raise
-        finally:
-            self._renew_policy()
-
-    def _planned(self) -> tuple[NDArray, NDArray]:
-        """The policy after mirror descent in a world model that knows the collected episodes."""
+        """One epoch; where it is interrupted, the policy is as it was and plans it later."""
         columns = tuple(np.concatenate(parts) for parts in zip(*self._collected, strict=True))
-        self._add_to_model(columns)
-        new_states = self.model_.states_[len(self._coefficients) :]
+        # Until the plan is made there is no model: after an interrupt it is fitted again.
+        model, self._model = self.model_ or self._new_model(columns[0]), None
+        model.partial_fit(*columns)
+        new_states = model.states_[len(self._coefficients) :]
         exponents = np.vstack([self._exponents_at_states, self._exponents(new_states)])
         gain, coefficients = mirror_descent(
-            self.model_,
+            model,
             exponents,
             steps=self.mirror_steps,
             step_size=self.step_size,
             gamma=self.gamma,
         )
         coefficients[: len(self._coefficients)] += self._coefficients
-        return coefficients, exponents + gain
+        self._set_policy(model, coefficients, exponents + gain)
+        self._history, self._collected = [*self._history, columns], []
 
-    def _fit_model(self, epochs: Iterable[tuple[NDArray, ...]]) -> None:
-        """Fit the world model to these epochs alone."""
-        self.model_, self._history = None, []
-        for columns in epochs:
-            self._add_to_model(columns)
+    def _fitted(self) -> WorldModel:
+        """The world model that knows the epochs planned so far."""
+        model = self._new_model(self._history[0][0])
+        for columns in self._history:
+            model.partial_fit(*columns)
+        return model
 
-    def _add_to_model(self, columns: tuple[NDArray, ...]) -> None:
-        if self.model_ is None:
-            space = self.env.observation_space
-            self.kernel_ = self.kernel or self.kernel_ or default_kernel(space, columns[0])
-            self.model_ = WorldModel(
-                self.kernel_,
-                self.n_actions,
-                regularization=self.regularization,
-                method=self._model_method(),
-                tolerance=self.tolerance,
-                max_rank=self.max_rank,
-                prior=self.prior,
-            )
-        self._history.append(columns)
-        self.model_.partial_fit(*columns)
+    def _new_model(self, states: NDArray) -> WorldModel:
+        space = self.env.observation_space
+        self.kernel_ = self.kernel or self.kernel_ or default_kernel(space, states)
+        return WorldModel(
+            self.kernel_,
+            self.n_actions,
+            regularization=self.regularization,
+            method=self._model_method(),
+            tolerance=self.tolerance,
+            max_rank=self.max_rank,
+            prior=self.prior,
+        )
 
     def _model_method(self) -> str:
         if self.method != "auto":
@@ -340,25 +332,32 @@ class POWR:
 
     # -- acting -------------------------------------------------------------------------------
 
-    def _renew_policy(self) -> None:
-        """Set the exponent as a function of states, and the sampler used while collecting."""
+    def _set_policy(
+        self, model: WorldModel | None, coefficients: NDArray, exponents_at_states: NDArray
+    ) -> None:
+        """Set the policy's exponent: coefficients over the model's states, and its values there."""
         n_actions = self.n_actions
-        if self.model_ is None:
-            self._exponents = lambda states: np.zeros((len(states), n_actions))
+        if model is None:
+            states, exponents = np.zeros(0), lambda states: np.zeros((len(states), n_actions))
         else:
-            self._exponents = self.model_.function(self._coefficients)
-        self._act = self._tabular_sampler() if self._discrete else self._sampler()
+            states, exponents = model.states_, model.function(coefficients)
+        if self._discrete:
+            act = self._tabular_sampler(states, exponents_at_states)
+        else:
+            act = self._sampler(exponents)
+        # All that takes time is done, so that an interrupt finds the old policy or the new one.
+        self._model, self._exponents, self._act = model, exponents, act
+        self._coefficients, self._exponents_at_states = coefficients, exponents_at_states
 
-    def _sampler(self) -> Callable[[NDArray], int]:
-        draw, exponents, last = self._generator.random, self._exponents, self.n_actions - 1
+    def _sampler(self, exponents: StateFunction) -> Callable[[NDArray], int]:
+        draw, last = self._generator.random, self.n_actions - 1
         return lambda state: bisect_right(cumulative(exponents(state[None])), draw(), 0, last)
 
-    def _tabular_sampler(self) -> Callable[[int], int]:
+    def _tabular_sampler(self, states: NDArray, exponents: NDArray) -> Callable[[int], int]:
         """The policy at every state seen, looked up in one long list instead of evaluated."""
         draw, last = self._generator.random, self.n_actions - 1
-        states = [] if self.model_ is None else self.model_.states_.tolist()
-        table = cumulative(self._exponents_at_states)
-        start_of = dict(zip(states, range(0, len(table), self.n_actions), strict=True))
+        table = cumulative(exponents)
+        start_of = dict(zip(states.tolist(), range(0, len(table), self.n_actions), strict=True))
         unseen = len(table)
         table += [k / self.n_actions for k in range(1, self.n_actions)]
 

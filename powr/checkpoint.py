@@ -222,21 +222,22 @@ def restore(metadata: dict[str, Any], arrays: dict[str, NDArray], env: gymnasium
     n_finished = n_fitted + metadata["collected_episodes"]
     if len(chunks) != n_finished + (metadata["open_episode"] is not None):
         raise ValueError(f"its metadata speak of {n_finished} chunks, not of {len(chunks)}")
-    agent._fit_model(chunks[:n_fitted])
+    agent._history = chunks[:n_fitted]
     agent._collected = chunks[n_fitted:n_finished]
     if metadata["open_episode"] is not None:
         agent._episode = make_episode(metadata["open_episode"], chunks[-1])
 
-    n_states = 0 if agent.model_ is None else len(agent.model_.states_)
-    for name in ("coefficients", "exponents_at_states"):
-        setattr(agent, f"_{name}", check_table(arrays[name], name, (n_states, agent.n_actions)))
+    model = agent.model_
+    shape = (0 if model is None else len(model.states_), agent.n_actions)
+    names = ("coefficients", "exponents_at_states")
+    policy = [check_table(arrays[name], name, shape) for name in names]
+    agent._set_policy(model, *policy)
     agent.episode_returns = check_table(
         arrays["episode_returns"], "episode_returns", arrays["episode_returns"].shape[:1]
     ).tolist()
     agent.num_timesteps = int(metadata["num_timesteps"])
     agent._generator.bit_generator.state = metadata["random_states"]["training"]
     agent._prediction_generator.bit_generator.state = metadata["random_states"]["prediction"]
-    agent._renew_policy()
     return agent
 
 

@@ -11,7 +11,8 @@ from powr.world_model import WorldModel
 
 
 def snapshot(agent, *, without: tuple[str, ...] = ()) -> dict:
-    return {name: bits(value) for name, value in vars(agent).items() if name not in without}
+    values = {**vars(agent), "_model": agent.model_}  # the model may wait until it is needed
+    return {name: bits(value) for name, value in values.items() if name not in without}
 
 
 def bits(value):
