@@ -21,9 +21,10 @@ class Progress:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *exception: object) -> None:
+    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
         if self._bar is not None:
-            self._show()
+            if error is None:  # else the model may have to be fitted again, and nobody waits for it
+                self._show()
             self._bar.close()
 
     def step(self) -> None:

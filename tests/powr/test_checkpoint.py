@@ -126,6 +126,23 @@ def test_an_interrupted_plan_is_made_later(name, at_calls, method, path, monkeyp
         assert snapshot(one.learn(60 - one.num_timesteps)) == uninterrupted
 
 
+@pytest.mark.parametrize("progress_bar", [False, True])
+def test_an_interrupted_plan_ends_at_once(progress_bar, monkeypatch):
+    calls = []
+
+    def partial_fit(self, *columns):
+        calls.append(columns)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return fit(self, *columns)
+
+    fit = WorldModel.partial_fit
+    monkeypatch.setattr(WorldModel, "partial_fit", partial_fit)
+    with pytest.raises(KeyboardInterrupt):
+        POWR(Corridor()).learn(60, progress_bar=progress_bar)
+    assert len(calls) == 3
+
+
 def test_a_loaded_agent_predicts_the_same(path):
     agent = POWR("CartPole-v1", mirror_steps=2).learn(300)
     agent.save(path)
