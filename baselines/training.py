@@ -6,54 +6,104 @@ from collections.abc import Callable
 from typing import Any
 
 import gymnasium
+import numpy as np
 import torch
 from sb3_contrib import TRPO
 from stable_baselines3 import A2C, DQN, PPO
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 
 CLASSES: dict[str, type[BaseAlgorithm]] = {"a2c": A2C, "dqn": DQN, "ppo": PPO, "trpo": TRPO}
 
-Callback = Callable[[BaseAlgorithm], bool]  # called after every timestep; True stops the training
+
+class Baseline:
+    """A stable-baselines3 model on one CPU thread, with its training environments.
+
+    Args:
+        class_name: one of CLASSES.
+        policy: the name of the model's policy class.
+        make_env: makes one training environment.
+        agent_seed: seeds the model.
+        training_seed: seeds the environments, from their first reset on.
+        n_envs: how many copies of the environment are stepped at once.
+        normalize: whether observations and rewards are scaled by their running mean and variance.
+            Evaluation uses the statistics of training and does not add to them.
+        schedule_timesteps: the budget to which schedules refer, such as DQN's exploration;
+            None for the budget of `learn`.
+        settings: further arguments of the model.
+    """
+
+    def __init__(
+        self,
+        class_name: str,
+        policy: str,
+        make_env: Callable[[], gymnasium.Env],
+        *,
+        agent_seed: int,
+        training_seed: int,
+        n_envs: int = 1,
+        normalize: bool = False,
+        schedule_timesteps: int | None = None,
+        **settings: Any,
+    ) -> None:
+        torch.set_num_threads(1)
+        # A tenth of the time; a policy of NaNs still ends the run, when its action is drawn.
+        torch.distributions.Distribution.set_default_validate_args(False)
+        env = DummyVecEnv([make_env] * n_envs)
+        gamma = settings.get("gamma", 0.99)
+        self._normalizer = VecNormalize(env, gamma=gamma) if normalize else None
+        self.model = CLASSES[class_name](
+            policy, self._normalizer or env, seed=agent_seed, device="cpu", **settings
+        )
+        # The model's seed has seeded the environments too.
+        self.model.get_env().seed(training_seed)
+        self._schedule_timesteps = schedule_timesteps
+
+    @property
+    def num_timesteps(self) -> int:
+        return self.model.num_timesteps
+
+    def learn(self, timesteps: int, callback: Callable[[Baseline], bool]) -> Baseline:
+        """Train for `timesteps`, unless the callback says stop earlier.
+
+        The callback is called after each step of all environments. The libraries finish a started
+        rollout, which may lie past the last timestep; this ends with the first step at or after it.
+        """
+
+        def stop() -> bool:
+            return callback(self) or self.num_timesteps >= timesteps
+
+        self.model.learn(self._schedule_timesteps or timesteps, callback=StepCallback(stop))
+        return self
+
+    def predict(self, observations: np.ndarray, deterministic: bool = True) -> tuple[Any, None]:
+        return self.model.predict(self._scaled(observations), deterministic=deterministic)[0], None
+
+    def action_probabilities(self, observations: np.ndarray) -> np.ndarray:
+        """The policy that training acts with; DQN's is greedy but for its exploration."""
+        scaled = self._scaled(observations)
+        if isinstance(self.model, DQN):
+            n_actions = self.model.action_space.n
+            greedy = np.eye(n_actions)[self.model.predict(scaled, deterministic=True)[0]]
+            exploring = self.model.exploration_rate
+            return (1 - exploring) * greedy + exploring / n_actions
+        policy = self.model.policy
+        with torch.no_grad():
+            distribution = policy.get_distribution(policy.obs_to_tensor(scaled)[0]).distribution
+        probabilities = distribution.probs.numpy().astype(float)
+        return probabilities / probabilities.sum(axis=1, keepdims=True)
+
+    def _scaled(self, observations: np.ndarray) -> np.ndarray:
+        return self._normalizer.normalize_obs(observations) if self._normalizer else observations
 
 
 class StepCallback(BaseCallback):
-    """Passes the model on after every timestep and stops at once when told to."""
+    """Asks after every step whether to stop, and stops at once."""
 
-    def __init__(self, callback: Callback) -> None:
+    def __init__(self, stop: Callable[[], bool]) -> None:
         super().__init__()
-        self._callback = callback
+        self._stop = stop
 
     def _on_step(self) -> bool:
-        return not self._callback(self.model)
-
-
-def build(
-    class_name: str,
-    policy: str,
-    settings: dict[str, Any],
-    env: gymnasium.Env,
-    *,
-    agent_seed: int,
-    training_seed: int,
-) -> BaseAlgorithm:
-    """A model on one CPU thread; the environment's seed takes effect at its first reset."""
-    torch.set_num_threads(1)
-    # A tenth of the time; a policy of NaNs still ends the run, when its action is drawn.
-    torch.distributions.Distribution.set_default_validate_args(False)
-    model = CLASSES[class_name](policy, env, seed=agent_seed, device="cpu", **settings)
-    # The model's seed has seeded the environment too.
-    model.get_env().seed(training_seed)
-    return model
-
-
-def learn(model: BaseAlgorithm, timesteps: int, callback: Callback) -> None:
-    """Train for exactly `timesteps` unless the callback stops earlier.
-
-    The libraries finish a started rollout, which may lie past the last timestep.
-    """
-
-    def stop(model: BaseAlgorithm) -> bool:
-        return callback(model) or model.num_timesteps >= timesteps
-
-    model.learn(timesteps, callback=StepCallback(stop))
+        return not self._stop()

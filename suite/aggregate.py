@@ -21,7 +21,7 @@ from powr.tabular import TabularMDP
 from suite import SuiteError, config, environments
 from suite.command import write_result
 from suite.config import Run
-from suite.evaluation import grid
+from suite.evaluation import planned_grid
 from suite.run_file import read_run_file
 from suite.statistics import time_to_threshold
 from suite.summary import Bounds, Planned, summarise
@@ -54,17 +54,12 @@ def load_runs(study: Mapping[str, Any], scale: str, results: Path, partial: bool
     for run in sorted(there, key=lambda run: pairs.index((run.environment, run.algorithm))):
         settings = config.resolve(study, scale, run.environment, run.algorithm)
         table, metadata[run] = read_run_file(
-            results, run, timesteps_of(settings), settings["evaluation"]["episodes"]
+            results, run, planned_grid(settings), settings["evaluation"]["episodes"]
         )
         tables.append(
             table.assign(environment=run.environment, algorithm=run.algorithm, seed=run.seed)
         )
     return Loaded(pd.concat(tables, ignore_index=True), metadata, missing)
-
-
-def timesteps_of(settings: Mapping[str, Any]) -> list[int]:
-    protocol = settings["evaluation"]
-    return grid(settings["timesteps"], protocol["first"], protocol["per_decade"])
 
 
 def curves(evaluations: pd.DataFrame) -> pd.DataFrame:
@@ -106,7 +101,7 @@ def plan(study: Mapping[str, Any], scale: str) -> list[Planned]:
             run.environment,
             run.algorithm,
             seeds,
-            timesteps_of(config.resolve(study, scale, run.environment, run.algorithm)),
+            planned_grid(config.resolve(study, scale, run.environment, run.algorithm)),
         )
         for run in config.runs(study, scale)
         if run.seed == 0

@@ -16,15 +16,16 @@ KERNELS = {kernel.__name__: kernel for kernel in (Dirac, Gaussian, Exponential)}
 
 Callback = Callable[[Any], bool]  # called with the agent after every timestep; True stops
 Learn = Callable[[int, Callback], Any]  # timesteps, callback
+MakeEnv = Callable[[], gymnasium.Env]
 
 
 def build(settings: dict[str, Any], seeds: dict[str, int]) -> Learn:
-    """The function that trains a new agent; both agents have `num_timesteps` and `predict`."""
+    """The function that trains a new agent; every agent has `num_timesteps` and `predict`."""
     algorithm = settings["algorithm"]
-    env = environments.make(settings["environment"])
+    make_env = functools.partial(environments.make, settings["environment"])
     build_agent = _build_powr if algorithm["class"] == "powr" else _build_baseline
     try:
-        return build_agent(algorithm, env, seeds)
+        return build_agent(algorithm, make_env, seeds)
     except (TypeError, ValueError, AssertionError) as error:
         raise SuiteError(
             f"{algorithm['class']} does not accept the settings {algorithm['settings']} on "
@@ -32,12 +33,12 @@ def build(settings: dict[str, Any], seeds: dict[str, int]) -> Learn:
         ) from error
 
 
-def _build_powr(algorithm: dict[str, Any], env: gymnasium.Env, seeds: dict[str, int]) -> Learn:
+def _build_powr(algorithm: dict[str, Any], make_env: MakeEnv, seeds: dict[str, int]) -> Learn:
     arguments = dict(algorithm["settings"])
     if "kernel" in arguments:
         arguments["kernel"] = build_kernel(**arguments["kernel"])
     # POWR draws the seeds of its episodes itself, so its one seed covers the environment too.
-    return POWR(env, seed=seeds["agent"], **arguments).learn
+    return POWR(make_env(), seed=seeds["agent"], **arguments).learn
 
 
 def build_kernel(name: str, **parameters: Any) -> Kernel:
@@ -46,15 +47,14 @@ def build_kernel(name: str, **parameters: Any) -> Kernel:
     return KERNELS[name](**parameters)
 
 
-def _build_baseline(algorithm: dict[str, Any], env: gymnasium.Env, seeds: dict[str, int]) -> Learn:
-    from baselines import training
+def _build_baseline(algorithm: dict[str, Any], make_env: MakeEnv, seeds: dict[str, int]) -> Learn:
+    from baselines.training import Baseline
 
-    model = training.build(
+    return Baseline(
         algorithm["class"],
         algorithm["policy"],
-        algorithm["settings"],
-        env,
+        make_env,
         agent_seed=seeds["agent"],
         training_seed=seeds["training"],
-    )
-    return functools.partial(training.learn, model)
+        **algorithm["settings"],
+    ).learn

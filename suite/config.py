@@ -39,6 +39,11 @@ class Run(NamedTuple):
         return Path(self.scale, self.environment, self.algorithm, name)
 
 
+# What decides an algorithm's results beside its settings; a key that is not there is no part of the
+# digest.
+ALGORITHM_KEYS = ("class", "revision", "policy", "sampled")
+
+
 class Variant(NamedTuple):
     """One combination of the settings that a study varies, on one environment."""
 
@@ -173,7 +178,7 @@ def _resolved(
             "fingerprint": env.get("fingerprint"),
         },
         "algorithm": {
-            **{key: learner[key] for key in ("class", "revision", "policy") if key in learner},
+            **{key: learner[key] for key in ALGORITHM_KEYS if key in learner},
             "settings": {
                 **learner["settings"],
                 **learner.get("environments", {}).get(environment, {}),

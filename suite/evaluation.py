@@ -34,12 +34,22 @@ class Evaluation(NamedTuple):
 COLUMNS = ("timestep", *Evaluation._fields)
 
 
-def grid(timesteps: int, first: int, per_decade: int) -> list[int]:
-    """Log-spaced timesteps from `first` on, and the end of the run."""
+def grid(timesteps: int, first: int, per_decade: int, n_envs: int = 1) -> list[int]:
+    """Log-spaced timesteps from `first` on, and the end of the run.
+
+    Where `n_envs` environments are stepped at once, a point inside such a step is moved to its end.
+    """
     points = []
     while (point := round(first * 10 ** (len(points) / per_decade))) < timesteps:
         points.append(point)
-    return [*dict.fromkeys(points), timesteps]
+    return list(dict.fromkeys(-(-point // n_envs) * n_envs for point in [*points, timesteps]))
+
+
+def planned_grid(settings: dict[str, Any]) -> list[int]:
+    """The timesteps at which a run with these settings is evaluated."""
+    protocol = settings["evaluation"]
+    n_envs = settings["algorithm"]["settings"].get("n_envs", 1)
+    return grid(settings["timesteps"], protocol["first"], protocol["per_decade"], n_envs)
 
 
 def play(envs: Sequence[gymnasium.Env], policy: Policy, seeds: Sequence[int]) -> np.ndarray:

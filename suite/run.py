@@ -27,7 +27,7 @@ import threadpoolctl
 from powr import POWR
 from suite import SuiteError, algorithms, config, environments, provenance
 from suite.command import write_result
-from suite.evaluation import COLUMNS, Evaluation, Evaluator, grid
+from suite.evaluation import COLUMNS, Evaluation, Evaluator, planned_grid
 
 STREAMS = ("training", "agent", "evaluation", "sampled_evaluation")
 
@@ -57,7 +57,7 @@ class Recorder:
         return len(self.rows) == len(self.points)
 
     def _evaluate(self, agent: Any) -> None:
-        begin = time.perf_counter()
+        begin, begin_cpu = time.perf_counter(), time.process_time()
         result = self.evaluator.evaluate(agent)
         end = time.perf_counter()
         timestep = agent.num_timesteps
@@ -67,6 +67,8 @@ class Recorder:
                 "timestep": timestep,
                 "seconds": end - self.start,
                 "evaluation_seconds": end - begin,
+                "cpu_seconds": time.process_time(),
+                "evaluation_cpu_seconds": time.process_time() - begin_cpu,
             }
         )
         training = end - self.start - sum(entry["evaluation_seconds"] for entry in self.times)
@@ -89,11 +91,9 @@ def run(settings: dict[str, Any], seed: int, name: str) -> tuple[str, dict[str, 
         settings["environment"],
         episodes=protocol["episodes"],
         seed=seeds["evaluation"],
-        sampled_seed=(
-            seeds["sampled_evaluation"] if settings["algorithm"]["class"] == "powr" else None
-        ),
+        sampled_seed=seeds["sampled_evaluation"] if records_sampled(settings) else None,
     )
-    points = grid(settings["timesteps"], protocol["first"], protocol["per_decade"])
+    points = planned_grid(settings)
     recorder = Recorder(evaluator, points, name)
     # All libraries are loaded by now, so that none is missed.
     with threadpoolctl.threadpool_limits(1):
@@ -119,6 +119,12 @@ def run(settings: dict[str, Any], seed: int, name: str) -> tuple[str, dict[str, 
         "evaluations": recorder.times,
     }
     return csv, document, agent
+
+
+def records_sampled(settings: dict[str, Any]) -> bool:
+    """Whether the policy is evaluated by sampling too: POWR's always, others' where asked for."""
+    algorithm = settings["algorithm"]
+    return algorithm["class"] == "powr" or algorithm.get("sampled", False)
 
 
 def saved(agent: POWR) -> bytes:

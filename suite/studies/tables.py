@@ -14,7 +14,8 @@ from typing import Any
 import pandas as pd
 
 from suite import SuiteError, config
-from suite.aggregate import exact_bounds, timesteps_of
+from suite.aggregate import exact_bounds
+from suite.evaluation import planned_grid
 from suite.run_file import read_run_file
 from suite.statistics import censored_median, time_to_threshold
 
@@ -34,7 +35,7 @@ def load_evaluations(study: Mapping[str, Any], name: str, results: Path) -> pd.D
     for variant, run in planned:
         settings = variant.resolved
         table, _ = read_run_file(
-            results, run, timesteps_of(settings), settings["evaluation"]["episodes"]
+            results, run, planned_grid(settings), settings["evaluation"]["episodes"]
         )
         tables.append(
             pd.DataFrame(

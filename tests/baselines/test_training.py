@@ -6,36 +6,36 @@ import gymnasium
 import numpy as np
 import pytest
 import torch
-from stable_baselines3.common.base_class import BaseAlgorithm
 
-from baselines.training import CLASSES, build, learn
+from baselines.training import CLASSES, Baseline
 
 SEEDS = {"agent_seed": 1, "training_seed": 2}
 
 names = pytest.mark.parametrize("name", CLASSES)
 
 
-def never(model: BaseAlgorithm) -> bool:
+def never(agent: Baseline) -> bool:
     return False
 
 
-def weights(model: BaseAlgorithm) -> torch.Tensor:
-    return torch.nn.utils.parameters_to_vector(model.policy.parameters())
+def build(name: str, env: str = "CartPole-v1", **settings) -> Baseline:
+    return Baseline(name, "MlpPolicy", lambda: gymnasium.make(env), **{**SEEDS, **settings})
+
+
+def weights(agent: Baseline) -> torch.Tensor:
+    return torch.nn.utils.parameters_to_vector(agent.model.policy.parameters())
 
 
 @names
 def test_stops_exactly_at_the_budget(name):
-    model = build(name, "MlpPolicy", {}, gymnasium.make("CartPole-v1"), **SEEDS)
     seen = []
-    learn(model, 333, lambda model: seen.append(model.num_timesteps))
+    build(name).learn(333, lambda agent: seen.append(agent.num_timesteps))
     assert seen == list(range(1, 334))
 
 
 @names
 def test_callback_stops_at_once(name):
-    model = build(name, "MlpPolicy", {}, gymnasium.make("CartPole-v1"), **SEEDS)
-    learn(model, 333, lambda model: model.num_timesteps == 17)
-    assert model.num_timesteps == 17
+    assert build(name).learn(333, lambda agent: agent.num_timesteps == 17).num_timesteps == 17
 
 
 @names
@@ -48,8 +48,9 @@ def test_first_episode_starts_from_the_training_seed(name):
             starts.append(observation)
             return observation, info
 
-    env = Starts(gymnasium.make("CartPole-v1"))
-    learn(build(name, "MlpPolicy", {}, env, **SEEDS), 1, never)
+    Baseline(name, "MlpPolicy", lambda: Starts(gymnasium.make("CartPole-v1")), **SEEDS).learn(
+        1, never
+    )
     expected, _ = gymnasium.make("CartPole-v1").reset(seed=SEEDS["training_seed"])
     np.testing.assert_array_equal(starts[0], expected)
 
@@ -59,9 +60,7 @@ def test_first_episode_starts_from_the_training_seed(name):
 def test_each_seed_matters_and_equal_seeds_agree(name, changed):
     def trained(**seeds):
         settings = {"n_steps": 128} if name in ("ppo", "trpo") else {}
-        model = build(name, "MlpPolicy", settings, gymnasium.make("CartPole-v1"), **seeds)
-        learn(model, 300, never)
-        return weights(model)
+        return weights(build(name, **settings, **seeds).learn(300, never))
 
     assert torch.equal(trained(**SEEDS), trained(**SEEDS))
     assert not torch.equal(trained(**SEEDS), trained(**{**SEEDS, changed: 7}))
@@ -69,7 +68,7 @@ def test_each_seed_matters_and_equal_seeds_agree(name, changed):
 
 @names
 def test_settings_left_out_are_the_librarys_defaults(name):
-    model = build(name, "MlpPolicy", {}, gymnasium.make("CartPole-v1"), **SEEDS)
+    model = build(name).model
     defaults = {
         key: parameter.default
         for key, parameter in inspect.signature(CLASSES[name]).parameters.items()
@@ -84,33 +83,71 @@ def test_settings_left_out_are_the_librarys_defaults(name):
 
 
 def test_schedules_have_the_librarys_defaults():
-    env = gymnasium.make("CartPole-v1")
-    ppo = build("ppo", "MlpPolicy", {}, env, **SEEDS)
+    ppo = build("ppo").model
     assert ppo.clip_range(1.0) == inspect.signature(CLASSES["ppo"]).parameters["clip_range"].default
-    dqn = build("dqn", "MlpPolicy", {}, env, **SEEDS)
+    dqn = build("dqn").model
     expected = inspect.signature(CLASSES["dqn"]).parameters["train_freq"].default
     assert dqn.train_freq.frequency == expected
 
 
-def test_exploration_of_dqn_is_spread_over_the_budget():
-    model = build("dqn", "MlpPolicy", {}, gymnasium.make("CartPole-v1"), **SEEDS)
+@pytest.mark.parametrize("schedule", [None, 4000])
+def test_exploration_of_dqn_is_spread_over_the_budget_or_the_one_of_its_schedule(schedule):
+    agent = build("dqn", schedule_timesteps=schedule)
     rates = []
-    learn(model, 1000, lambda model: rates.append(model.exploration_rate))
-    reached = next(step for step, rate in enumerate(rates) if rate == model.exploration_final_eps)
-    assert reached == pytest.approx(model.exploration_fraction * 1000, abs=2)
+    agent.learn(1000, lambda agent: rates.append(agent.model.exploration_rate))
+    assert len(rates) == 1000
+    reached = next(n for n, rate in enumerate(rates) if rate == agent.model.exploration_final_eps)
+    assert reached == pytest.approx(agent.model.exploration_fraction * (schedule or 1000), abs=2)
+
+
+@names
+def test_copies_of_the_environment_are_stepped_together(name):
+    seen = []
+    build(name, n_envs=4).learn(10, lambda agent: seen.append(agent.num_timesteps))
+    assert seen == [4, 8, 12]
+
+
+def test_normalized_observations_are_scaled_in_evaluation_by_the_statistics_of_training():
+    agent = build("a2c", env="MountainCar-v0", n_envs=4, normalize=True).learn(400, never)
+    statistics = agent.model.get_env().obs_rms
+    states = np.array([[-0.5, 0.02], [0.3, -0.04]], np.float32)
+    scaled = (states - statistics.mean) / np.sqrt(statistics.var + 1e-8)
+    before = statistics.count
+    expected, _ = agent.model.predict(scaled.astype(np.float32), deterministic=True)
+    np.testing.assert_array_equal(agent.predict(states)[0], expected)
+    assert statistics.count == before
+
+
+@names
+def test_sampled_actions_have_the_probabilities_it_says(name):
+    agent = build(name, env="FrozenLake-v1").learn(200, never)
+    states = np.arange(16)
+    probabilities = agent.action_probabilities(states)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
+    greedy, _ = agent.predict(states, deterministic=True)
+    np.testing.assert_array_equal(probabilities.argmax(axis=1), greedy)
+    drawn, n_draws = np.zeros_like(probabilities), 1000
+    for _ in range(n_draws):
+        actions = (
+            agent.predict(states, deterministic=False)[0]
+            if name != "dqn"  # stable-baselines3 explores in all states of a batch or in none
+            else np.array([agent.predict(state, deterministic=False)[0] for state in states])
+        )
+        drawn[states, actions] += 1 / n_draws
+    np.testing.assert_allclose(drawn, probabilities, atol=0.08)
 
 
 def test_one_thread_on_the_cpu():
     torch.set_num_threads(2)
-    model = build("a2c", "MlpPolicy", {}, gymnasium.make("CartPole-v1"), **SEEDS)
+    model = build("a2c").model
     assert torch.get_num_threads() == 1
     assert model.device.type == "cpu"
 
 
 @pytest.mark.parametrize("name", ["a2c", "ppo", "trpo"])
 def test_a_policy_of_nans_ends_the_training(name):
-    model = build(name, "MlpPolicy", {}, gymnasium.make("CartPole-v1"), **SEEDS)
+    agent = build(name)
     with torch.no_grad():
-        model.policy.action_net.bias.fill_(torch.nan)
+        agent.model.policy.action_net.bias.fill_(torch.nan)
     with pytest.raises(RuntimeError, match="nan"):
-        learn(model, 10, never)
+        agent.learn(10, never)

@@ -70,6 +70,13 @@ def test_grid_ends_with_the_run(timesteps):
     assert grid(timesteps, 100, 20) == ([100, 101] if timesteps == 101 else [timesteps])
 
 
+def test_points_inside_a_step_of_several_environments_are_moved_to_its_end():
+    points = grid(600, 100, 20, n_envs=16)
+    assert points[:3] == [112, 128, 144]
+    assert points[-1] == 608
+    assert points == sorted(set(points))
+
+
 def test_grid_has_no_point_twice():
     points = grid(50, first=1, per_decade=20)
     assert points == sorted(set(points))

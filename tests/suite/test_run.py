@@ -157,8 +157,8 @@ def test_evaluation_leaves_training_untouched(real_study, algorithm):
     )
     trained = []
 
-    def keep_last(model):
-        trained[-1] = torch.nn.utils.parameters_to_vector(model.policy.parameters()).clone()
+    def keep_last(agent):
+        trained[-1] = torch.nn.utils.parameters_to_vector(agent.model.policy.parameters()).clone()
         return False
 
     for watch in (keep_last, run.Recorder(evaluator, grid(600, 100, 20), "a run")):
