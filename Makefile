@@ -7,7 +7,7 @@ READY := .venv/.ready
 SCALE ?= quick
 
 .DEFAULT_GOAL := help
-.PHONY: help setup quick paper ship verify theory studies test lint report report-test sample-efficiency bench faults slurm-test clean
+.PHONY: help setup quick paper ship verify theory ablations test lint report report-test sample-efficiency bench faults slurm-test clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -31,17 +31,17 @@ paper: $(READY) ## the replication: what is missing of 105 runs, then figures, v
 
 ship: $(READY) ## after new paper-scale runs: their figures, verdicts, table in the README, manifest
 	$(BIN)/snakemake --cores $(CORES) --config partial=true --forcerun aggregate claims cost -- all gifs
-	$(BIN)/python -m suite.readme
-	$(BIN)/python -m suite.manifest
+	$(BIN)/python -m suite.release.readme
+	$(BIN)/python -m suite.release.manifest
 
 verify: $(READY) ## make what is shipped again and train cheap runs again, and compare
-	$(BIN)/python -m suite.verify --cores $(CORES)
+	$(BIN)/python -m suite.release.verify --cores $(CORES)
 
 theory: $(READY) ## the paper's theorems by numbers: results/theory/*.csv and figures/theory.pdf
 	$(BIN)/snakemake --cores 1 theory
 
-studies: $(READY) ## what POWR's choices matter: results/studies/*.csv, figures/studies, docs/studies.md
-	$(BIN)/snakemake --cores $(CORES) studies
+ablations: $(READY) ## variations of POWR's settings: tables, figures and docs/ablations.md
+	$(BIN)/snakemake --cores $(CORES) ablations
 
 test: $(READY) lint ## every test that needs nothing but Python
 	$(BIN)/python -m pytest --numprocesses $(CORES) --dist worksteal
@@ -49,7 +49,7 @@ test: $(READY) lint ## every test that needs nothing but Python
 lint: $(READY) ## ruff, snakefmt
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/snakefmt --check Snakefile
+	$(BIN)/snakefmt --check Snakefile rules
 
 report: $(READY) ## train what is missing at SCALE (quick), then write results/SCALE/report.html
 	$(BIN)/snakemake --cores $(CORES) --config scale=$(SCALE) -- results/$(SCALE)/report.html

@@ -11,8 +11,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
-from figures import render
-from figures.style import COLUMN_WIDTH, STYLE, Look
+from suite.plots import render
+from suite.plots.style import COLUMN_WIDTH, STYLE, Look
 
 TIMES = {
     "seconds": ("fit and {steps} PMD steps", Look("#B2182B", (), "o", 1.5)),

@@ -19,7 +19,7 @@ from benchmarks.mountain_car import N_ACTIONS, Transitions
 from powr.kernels import Exponential
 from powr.mirror_descent import mirror_descent
 from powr.world_model import WorldModel
-from suite.provenance import peak_memory_bytes
+from suite.training.provenance import peak_memory_bytes
 
 KERNEL = Exponential([0.6, 0.06])
 GAMMA = 0.99

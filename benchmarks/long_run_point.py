@@ -15,7 +15,8 @@ from typing import Any
 import threadpoolctl
 
 from powr import POWR
-from suite import algorithms, config, provenance
+from suite import config
+from suite.training import algorithms, provenance
 
 DOUBLINGS = 7
 SCALE = "paper"

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from suite import provenance
+from suite.training import provenance
 
 Task = Callable[[], Any]
 

@@ -1,7 +1,7 @@
 """One fit and one step of mirror descent against Algorithm 1 as printed, and their agreement.
 
-Algorithm 1 is timed twice: `tests/reference/algorithm1.py`, whose Gram matrices are filled entry by
-entry in Python, and the same algebra with its Gram matrices computed at once, so that the second
+Algorithm 1 is timed twice: `benchmarks/literal/algorithm1.py`, whose Gram matrices are filled entry
+by entry in Python, and the same algebra with its Gram matrices computed at once, so that the second
 ratio owes nothing to slow loops.
 """
 
@@ -15,14 +15,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.literal import kernels as literal
+from benchmarks.literal.algorithm1 import algorithm1
 from benchmarks.measure import Spread, in_turns, ratios, timed
 from benchmarks.mountain_car import N_ACTIONS, Transitions, explore
 from benchmarks.table import Table
 from powr.kernels import Exponential, Gaussian, Kernel
 from powr.mirror_descent import mirror_descent
 from powr.world_model import WorldModel
-from tests.reference import kernels as literal
-from tests.reference.algorithm1 import algorithm1
 
 NAME = "printed-algorithm"
 AGREEMENT = "agreement"
@@ -89,7 +89,7 @@ def tables(quick: bool, repeats: int) -> list[Table]:
             "One fit and one PMD step on n MountainCar transitions, against Algorithm 1",
             [comparison.case | comparison.speed for comparison in comparisons],
             (
-                "Algorithm 1: tests/reference, its Gram matrices by Python loops (timed once).",
+                "Algorithm 1: benchmarks/literal, its Gram matrices by Python loops (timed once).",
                 "Algebra: the same products and inverses, with Gram matrices computed at once.",
             ),
         ),

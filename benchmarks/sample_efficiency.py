@@ -13,9 +13,10 @@ from os import cpu_count
 
 import pandas as pd
 
-from suite import config, provenance
-from suite.run import run
-from suite.statistics import time_to_threshold
+from suite import config
+from suite.results.statistics import time_to_threshold
+from suite.training import provenance
+from suite.training.run import run
 
 SCALE = "sample-efficiency"
 HEADINGS = (

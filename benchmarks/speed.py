@@ -24,7 +24,7 @@ from benchmarks import (
     whole_runs,
 )
 from benchmarks.table import Table
-from suite import provenance
+from suite.training import provenance
 from suite.write import write_together
 
 BENCHMARKS = {

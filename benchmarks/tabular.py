@@ -14,7 +14,8 @@ from benchmarks.measure import Spread, ratios, timed
 from benchmarks.table import Table
 from powr import POWR
 from powr.mirror_descent import mirror_descent
-from suite import algorithms, config, environments, provenance
+from suite import config
+from suite.training import algorithms, environments, provenance
 
 NAME = "tabular"
 OVERHEAD = "overhead"

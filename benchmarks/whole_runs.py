@@ -13,7 +13,8 @@ from typing import Any
 
 from benchmarks.measure import Spread
 from benchmarks.table import Table
-from suite import config, provenance
+from suite import config
+from suite.training import provenance
 
 NAME = "whole-runs"
 ENVIRONMENTS = ("FrozenLake-v1", "Taxi-v3", "MountainCar-v0")
@@ -44,8 +45,9 @@ def measure(scale: str, environment: str, seed: int) -> dict[str, float]:
     print(f"{environment}, seed {seed}", file=sys.stderr)
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "run.csv"
-        command = [sys.executable, "-m", "suite.run", "--scale", scale, "--env", environment]
-        command += ["--algorithm", "powr", "--seed", str(seed), "--out", str(out)]
+        command = [sys.executable, "-m", "suite.training.run", "--scale", scale]
+        command += ["--env", environment, "--algorithm", "powr"]
+        command += ["--seed", str(seed), "--out", str(out)]
         start, cpu_start = time.perf_counter(), cpu_of_children()
         subprocess.run(command, check=True, stderr=subprocess.DEVNULL, cwd=provenance.ROOT)  # noqa: S603
         cpu_seconds, seconds = cpu_of_children() - cpu_start, time.perf_counter() - start

@@ -1,7 +1,16 @@
 """What every test may rely on."""
 
+import copy
 import signal
 import threading
+from pathlib import Path
+
+import pytest
+import yaml
+
+from suite import config
+
+ENVS = Path(__file__).parents[1] / "envs.yaml"
 
 
 def pytest_configure():
@@ -9,3 +18,24 @@ def pytest_configure():
     # program that a test starts and interrupts.
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(scope="session")
+def real_study():
+    return config.load(ENVS)
+
+
+@pytest.fixture
+def study(real_study):
+    """The real study, free to be changed."""
+    return copy.deepcopy(real_study)
+
+
+@pytest.fixture
+def write_study(tmp_path):
+    def write(study):
+        path = tmp_path / "envs.yaml"
+        path.write_text(study if isinstance(study, str) else yaml.safe_dump(study, sort_keys=False))
+        return path
+
+    return write

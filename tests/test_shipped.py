@@ -7,7 +7,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from suite import config, manifest, readme
+from suite import config
+from suite.release import manifest, readme
 
 ROOT = Path(__file__).parent.parent
 RENEW = "run `make ship` and commit README.md, results/paper and figures"

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.pointers import ROOT, is_code, is_test
+from tests.support.pointers import ROOT, is_code, is_test
 
 PAGE = (ROOT / "docs" / "theory.md").read_text()
 OUTCOMES = {"holds", "holds, corrected", "fails as printed", "by definition", "not by numbers"}

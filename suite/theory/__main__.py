@@ -16,8 +16,8 @@ import threadpoolctl
 
 from powr.kernels import Exponential, Gaussian
 from powr.tabular import TabularMDP
-from suite.aggregate import to_csv
 from suite.command import write_result
+from suite.results.aggregate import to_csv
 from suite.theory import compatibility, estimation, inexact_pmd, models
 
 GAMMA = 0.9

@@ -9,7 +9,7 @@ from scipy import stats
 from powr.kernels import Dirac, Exponential
 from powr.tabular import TabularMDP
 from powr.world_model import WorldModel
-from suite.statistics import Estimate, Interval
+from suite.results.statistics import Estimate, Interval
 from suite.theory import continuous, models
 from suite.theory.closed_form import estimate
 from suite.theory.simulation import Error, error_and_bounds

@@ -19,7 +19,7 @@ from benchmarks import (
 from benchmarks import targets as figures_to_reach
 from benchmarks.measure import Spread, Timing
 from benchmarks.table import Table
-from suite import provenance
+from suite.training import provenance
 
 OUTCOMES = {
     "printed-algorithm": {"printed-algorithm.csv", "agreement.csv"},

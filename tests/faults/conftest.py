@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from suite.rules import needed
+from suite.claims.rules import needed
 from tests.faults.study import Reference, run_files
 from tests.workflow.repository import Repository, copy_working_tree
 

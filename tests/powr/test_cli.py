@@ -254,7 +254,7 @@ def test_values_of_keywords_are_json_and_else_text(text, value):
     ],
 )
 def test_an_environment_that_misbehaves_is_named(name, code, message, tmp_path, capsys):
-    env = f"tests.suite.hostile_environments:{name}-v0"
+    env = f"tests.support.hostile_environments:{name}-v0"
     path = tmp_path / "agent.npz"
     assert cli.main(f"train --env {env} --timesteps 50 --save {path}".split()) == code
     errors = capsys.readouterr().err.splitlines()

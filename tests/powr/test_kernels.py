@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from benchmarks.literal import kernels as reference
 from powr.kernels import Dirac, Exponential, Gaussian
-from tests.reference import kernels as reference
 
 rng = np.random.default_rng(0)
 BOX = rng.normal(size=(12, 3))

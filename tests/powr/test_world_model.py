@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.literal import kernels as literal
+from benchmarks.literal.algorithm1 import algorithm1
 from powr.kernels import Dirac, Exponential, Gaussian
 from powr.mirror_descent import mirror_descent, softmax
 from powr.tabular import TabularMDP
 from powr.world_model import WorldModel
-from tests.reference import kernels as literal
 from tests.reference import tabular
-from tests.reference.algorithm1 import algorithm1
 from tests.reference.data import Transitions, exact_frequencies, random_mdp, random_policy
 from tests.reference.lstd import lstd_q
 

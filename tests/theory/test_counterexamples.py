@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 
+from benchmarks.literal.algorithm1 import algorithm1
+from benchmarks.literal.kernels import gaussian, gram
 from powr.kernels import Exponential, Gaussian
 from powr.mirror_descent import kl_step, softmax
 from powr.tabular import TabularMDP
 from powr.world_model import WorldModel
 from suite.theory import counterexamples
 from suite.theory.simulation import transfer_norm
-from tests.reference.algorithm1 import algorithm1
 from tests.reference.data import random_mdp, random_policy
-from tests.reference.kernels import gaussian, gram
 from tests.reference.tabular import policy_operator, transfer_operator
 
 seeds = st.integers(0, 2**32 - 1)

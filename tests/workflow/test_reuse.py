@@ -100,7 +100,9 @@ def test_a_change_trains_exactly_the_runs_it_touches(repository, change, touched
     assert "aggregate" in {job.rule for job in planned}
 
 
-@pytest.mark.parametrize("name", ["suite/aggregate.py", "suite/statistics.py", "powr/tabular.py"])
+@pytest.mark.parametrize(
+    "name", ["suite/results/aggregate.py", "suite/results/statistics.py", "powr/tabular.py"]
+)
 def test_new_code_of_the_tables_makes_them_anew_and_trains_nothing(repository, name):
     append_comment(repository.folder / name)
     planned = repository.planned()
@@ -110,7 +112,7 @@ def test_new_code_of_the_tables_makes_them_anew_and_trains_nothing(repository, n
 
 
 def test_new_code_of_a_figure_trains_nothing(repository):
-    append_comment(repository.folder / "figures" / "curves.py")
+    append_comment(repository.folder / "suite" / "plots" / "curves.py")
     planned = repository.planned()
     assert trained(planned) == set()
     assert "training_curves" in {job.rule for job in planned}
@@ -118,7 +120,7 @@ def test_new_code_of_a_figure_trains_nothing(repository):
 
 def test_new_code_of_training_trains_nothing(repository):
     """Its author says by `revision` whether it changes results."""
-    append_comment(repository.folder / "suite" / "run.py")
+    append_comment(repository.folder / "suite" / "training" / "run.py")
     append_comment(repository.folder / "environment.yml")
     assert trained(repository.planned()) == set()
 

@@ -19,7 +19,7 @@ TINY = {"seeds": 2, "algorithms": ["powr", "a2c"], "timesteps": {"FrozenLake-v1"
 def make_tiny(study):
     study["scales"] = {"paper": TINY}
     study["evaluation"] = {"episodes": 2, "first": 100, "per_decade": 4}
-    study.pop("studies", None)
+    study.pop("ablations", None)
 
 
 def keep_first_claim(document):
@@ -56,7 +56,7 @@ def shipped(tmp_path_factory):
     assert done.returncode == 0, done.stderr
     done = repository.snakemake("partial=true", "--", "all", "gifs", scale="paper")
     assert done.returncode == 0, done.stderr
-    assert call(repository, "suite.manifest").returncode == 0
+    assert call(repository, "suite.release.manifest").returncode == 0
     return repository
 
 
@@ -68,7 +68,7 @@ def first_runs(repository):
 
 
 def verify(repository, *patterns):
-    done = call(repository, "suite.verify", "--cores", "2", "--retrain", *patterns)
+    done = call(repository, "suite.release.verify", "--cores", "2", "--retrain", *patterns)
     return done, done.stdout.splitlines()
 
 
@@ -87,7 +87,7 @@ def test_confirms_what_is_right(shipped):
         "evaluations)",
     ]
     assert "not shipped: */a2c/seed1-*" in lines
-    assert lines[-1] == "suite.verify: everything agrees"
+    assert lines[-1] == "suite.release.verify: everything agrees"
 
 
 def edit_last_row(path):
@@ -112,7 +112,7 @@ def test_finds_what_was_doctored(shipped, tmp_path):
     shutil.copyfile(first, second)
     table = results / "thresholds.csv"
     table.write_text(table.read_text().replace(",0.8,", ",0.7,"))
-    assert call(repository, "suite.manifest").returncode == 0
+    assert call(repository, "suite.release.manifest").returncode == 0
     page = results / "claims.md"
     page.write_text(page.read_text().replace("not tested", "reproduced"))
 

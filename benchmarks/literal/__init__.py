@@ -1,0 +1,1 @@
+"""Algorithm 1 and its kernels as printed, entry by entry: timed here, the judge in tests."""

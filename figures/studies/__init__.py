@@ -1,1 +1,0 @@
-"""The figures of the studies, one module each; `make studies` draws them beside."""

@@ -1,0 +1,190 @@
+# The paper's benchmark at one scale: train -> aggregate -> figures, claims, cost -> report.
+
+
+rule train:
+    input:
+        study=ancient("envs.yaml"),
+    output:
+        csv="results/{scale}/{env}/{algorithm}/seed{seed}-{digest}.csv",
+        json="results/{scale}/{env}/{algorithm}/seed{seed}-{digest}.json",
+    log:
+        "logs/{scale}/{env}/{algorithm}/seed{seed}-{digest}.log",
+    benchmark:
+        "results/{scale}/{env}/{algorithm}/seed{seed}-{digest}.benchmark.tsv"
+    wildcard_constraints:
+        algorithm=f"(?!({POWR})/)[^/]+",
+    # Seed 0 of everything comes before seed 1 of anything.
+    priority: lambda wildcards: -int(wildcards.seed)
+    conda:
+        "../environment.yml"
+    threads: 1
+    # Twice what was measured at the paper scale: 0.42 GB, and 152 minutes on a core that was shared.
+    resources:
+        mem_mb=1000,
+        runtime=300,
+    shell:
+        "python -m suite.training.run --scale {wildcards.scale:q} --env {wildcards.env:q}"
+        " --algorithm {wildcards.algorithm:q} --seed {wildcards.seed} --envs {input.study:q}"
+        " --out {output.csv:q} 2> {log:q}"
+
+
+use rule train as train_powr with:
+    output:
+        csv="results/{scale}/{env}/{algorithm}/seed{seed}-{digest}.csv",
+        json="results/{scale}/{env}/{algorithm}/seed{seed}-{digest}.json",
+        agent="results/{scale}/{env}/{algorithm}/seed{seed}-{digest}.npz",
+    wildcard_constraints:
+        algorithm=POWR,
+    # MountainCar-v0 holds 0.8 GB, and takes some minutes.
+    resources:
+        mem_mb=2000,
+        runtime=60,
+
+
+rule aggregate:
+    input:
+        study="envs.yaml",
+        runs=RUNS,
+        code=CODE,
+    output:
+        curves=f"{RESULTS}/curves.csv",
+        thresholds=f"{RESULTS}/thresholds.csv",
+        summary=f"{RESULTS}/summary.csv",
+        page=f"{RESULTS}/summary.md",
+    log:
+        f"logs/{SCALE}/aggregate.log",
+    localrule: True
+    conda:
+        "../environment.yml"
+    params:
+        scale=SCALE,
+        partial="--partial" if PARTIAL else "",
+    shell:
+        "python -m suite.results.aggregate --scale {params.scale:q} {params.partial} 2> {log:q}"
+
+
+rule training_curves:
+    input:
+        tables=rules.aggregate.output,
+        code=PLOTS,
+    output:
+        pdf=f"{FIGURES}/training_curves.pdf",
+        svg=report(f"{FIGURES}/training_curves.svg", category="Figures"),
+        png=f"{FIGURES}/training_curves.png",
+    log:
+        f"logs/{SCALE}/training_curves.log",
+    localrule: True
+    conda:
+        "../environment.yml"
+    params:
+        scale=SCALE,
+        folder=lambda wildcards, output: Path(output.pdf).parent,
+    shell:
+        "python -m suite.plots.curves --scale {params.scale:q} --out-dir {params.folder:q} 2> {log:q}"
+
+
+rule threshold_boxplots:
+    input:
+        tables=rules.aggregate.output,
+        code=PLOTS,
+    output:
+        pdf=f"{FIGURES}/threshold_boxplots.pdf",
+        svg=report(f"{FIGURES}/threshold_boxplots.svg", category="Figures"),
+        png=f"{FIGURES}/threshold_boxplots.png",
+    log:
+        f"logs/{SCALE}/threshold_boxplots.log",
+    localrule: True
+    conda:
+        "../environment.yml"
+    params:
+        scale=SCALE,
+        folder=lambda wildcards, output: Path(output.pdf).parent,
+    shell:
+        "python -m suite.plots.thresholds --scale {params.scale:q} --out-dir {params.folder:q} 2> {log:q}"
+
+
+rule gif:
+    input:
+        agent=lambda wildcards: AGENTS[wildcards.env],
+    output:
+        f"{FIGURES}/{{env}}.gif",
+    log:
+        f"logs/{SCALE}/{{env}}.gif.log",
+    wildcard_constraints:
+        env="|".join(map(re.escape, AGENTS)),
+    localrule: True
+    conda:
+        "../environment.yml"
+    shell:
+        "python -m powr render {input.agent:q} --out {output:q} > {log:q} 2>&1"
+
+
+# An episode of a trained agent of each environment: snakemake --cores 1 gifs
+rule gifs:
+    input:
+        expand(rules.gif.output, env=AGENTS),
+    localrule: True
+
+
+rule claims:
+    input:
+        study="envs.yaml",
+        claims="claims.yaml",
+        deviations="deviations.yaml",
+        runs=RUNS,
+        code=CODE,
+    output:
+        table=f"{RESULTS}/claims.csv",
+        page=f"{RESULTS}/claims.md",
+    log:
+        f"logs/{SCALE}/claims.log",
+    localrule: True
+    conda:
+        "../environment.yml"
+    params:
+        scale=SCALE,
+        partial="--partial" if PARTIAL else "",
+    shell:
+        "python -m suite.claims.ledger --scale {params.scale:q} {params.partial} 2> {log:q}"
+
+
+rule cost:
+    input:
+        study="envs.yaml",
+        runs=RUNS,
+        code=CODE,
+    output:
+        table=f"{RESULTS}/cost.csv",
+    log:
+        f"logs/{SCALE}/cost.log",
+    localrule: True
+    conda:
+        "../environment.yml"
+    params:
+        scale=SCALE,
+    shell:
+        "python -m suite.results.cost --scale {params.scale:q} 2> {log:q}"
+
+
+rule report:
+    input:
+        study="envs.yaml",
+        claims="claims.yaml",
+        deviations="deviations.yaml",
+        runs=RUNS,
+        tables=[*rules.aggregate.output, *rules.claims.output, *rules.cost.output],
+        figures=[rules.training_curves.output.svg, rules.threshold_boxplots.output.svg],
+        template=["suite/report/report.html.j2", "suite/report/report.css"],
+        code=CODE,
+    output:
+        page=report(f"{RESULTS}/report.html", category="Verdicts"),
+    log:
+        f"logs/{SCALE}/report.log",
+    localrule: True
+    conda:
+        "../environment.yml"
+    params:
+        scale=SCALE,
+        figures=lambda wildcards, input: Path(input.figures[0]).parent,
+    shell:
+        "python -m suite.report.report --scale {params.scale:q} --figures {params.figures:q} 2> {log:q}"

@@ -1,0 +1,39 @@
+# The paper's theorems by numbers, whatever the scale.
+
+
+rule theory_tables:
+    input:
+        code=sorted([*Path("suite/theory").glob("*.py"), *Path("powr").glob("*.py")]),
+    output:
+        inexact_pmd="results/theory/inexact_pmd.csv",
+        estimation="results/theory/estimation.csv",
+        exponents="results/theory/exponents.csv",
+        compatibility="results/theory/compatibility.csv",
+    log:
+        "logs/theory/tables.log",
+    conda:
+        "../environment.yml"
+    params:
+        folder=lambda wildcards, output: Path(output.estimation).parent,
+    shell:
+        "python -m suite.theory --out-dir {params.folder:q} 2> {log:q}"
+
+
+# snakemake --cores 1 theory
+rule theory:
+    input:
+        tables=rules.theory_tables.output,
+        code=PLOTS,
+    output:
+        pdf="figures/theory.pdf",
+        svg=report("figures/theory.svg", category="Figures"),
+        png="figures/theory.png",
+    log:
+        "logs/theory/figure.log",
+    localrule: True
+    conda:
+        "../environment.yml"
+    params:
+        folder=lambda wildcards, output: Path(output.pdf).parent,
+    shell:
+        "python -m suite.plots.theory --scale theory --out-dir {params.folder:q} 2> {log:q}"

@@ -1,0 +1,1 @@
+"""What the paper claims, and the verdict on each claim with its evidence."""

@@ -1,0 +1,206 @@
+"""The rules that decide claims about theorems: they need no runs, both sides are computed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+import gymnasium
+import numpy as np
+
+from powr.kernels import Exponential
+from powr.tabular import TabularMDP
+from suite.claims.verdicts import (
+    NOT_REPRODUCED,
+    PARTLY,
+    REPRODUCED,
+    Data,
+    Finding,
+    Outcome,
+    Parameters,
+    Rule,
+)
+from suite.theory import compatibility, counterexamples, estimation, inexact_pmd, models
+from suite.theory.closed_form import closed_form_error, model_of_table
+
+ROUNDING = 1e-9
+GAP_OVER_BOUND = "largest gap over its bound"
+
+
+def closed_form(data: Data, parameters: Parameters, level: float) -> Outcome:
+    """Prop. 3 equals exact policy evaluation on finite models."""
+    findings = []
+    for name, mdp in _models(parameters):
+        error = closed_form_error(
+            mdp, gamma=parameters["gamma"], regularization=parameters["regularization"]
+        )
+        supports = error <= parameters["tolerance"]
+        findings.append(Finding(name, "largest relative error", error, supports=supports))
+    return _all_or_none(findings)
+
+
+def convergence(data: Data, parameters: Parameters, level: float) -> Outcome:
+    """Mirror descent in the world model keeps the bound of Thm. 7 and its rate 1/T."""
+    findings, bounded = [], []
+    for name, mdp in _models(parameters):
+        gamma, model = parameters["gamma"], model_of_table(mdp, parameters["regularization"])
+        descent = inexact_pmd.descend(
+            mdp,
+            inexact_pmd.modelled(model, gamma),
+            gamma=gamma,
+            step_size=parameters["step_size"],
+            steps=parameters["steps"],
+        )
+        bounded.append(bool((descent.gaps <= descent.printed_bounds).all()))
+        statistic = "slope of log gap over log steps, the gap "
+        statistic += "below its bound" if bounded[-1] else "ABOVE ITS BOUND"
+        supports = bounded[-1] and descent.rate <= -1
+        findings.append(Finding(name, statistic, descent.rate, supports=supports))
+    if all(finding.supports for finding in findings):
+        return Outcome(REPRODUCED, findings)
+    return Outcome(PARTLY if all(bounded) else NOT_REPRODUCED, findings)
+
+
+def inexact_convergence(data: Data, parameters: Parameters, level: float) -> Outcome:
+    """Thm. 7 with errors against the optimal actions: its bound, and log T / T where they fall."""
+    gamma, steps = parameters["gamma"], parameters["steps"]
+    findings = []
+    for name, mdp in [*_models(parameters), *_random_models(parameters)]:
+        largest = parameters["error"] * np.abs(mdp.optimal_action_values(gamma)).max()
+        for kind, power in (("fixed", 0), ("falling", 1)):
+            descent = inexact_pmd.descend(
+                mdp,
+                inexact_pmd.misled(mdp, gamma, partial(_error, largest, power)),
+                gamma=gamma,
+                step_size=parameters["step_size"],
+                steps=steps,
+            )
+            ratio = float((descent.gaps / descent.printed_bounds).max())
+            subject = f"{name}: {kind} error"
+            findings.append(Finding(subject, GAP_OVER_BOUND, ratio, supports=ratio <= 1))
+            if kind == "falling":
+                findings.append(_decay(subject, descent.gaps))
+    if all(finding.supports for finding in findings):
+        return Outcome(REPRODUCED, findings)
+    bounded = all(each.supports for each in findings if each.statistic == GAP_OVER_BOUND)
+    return Outcome(PARTLY if bounded else NOT_REPRODUCED, findings)
+
+
+def _error(largest: float, power: int, step: int) -> float:
+    return largest / (step + 1) ** power
+
+
+def _decay(subject: str, gaps: np.ndarray) -> Finding:
+    """gap T / log T at the end over the same at a tenth of the steps; 0 for a gap of rounding."""
+    late, early = len(gaps), len(gaps) // 10
+    growth = 0.0
+    if gaps[-1] > inexact_pmd.ROUNDING * gaps[0]:
+        growth = float(gaps[late - 1] / gaps[early - 1] * 10 * np.log(early) / np.log(late))
+    statistic = "growth of gap T / log T over the last decade"
+    return Finding(subject, statistic, growth, supports=growth <= 1)
+
+
+def simulation_bound(data: Data, parameters: Parameters, level: float) -> Outcome:
+    """Cor. A.7: no error of estimated action values exceeds its bound in the uniform norm."""
+    findings = []
+    for name, mdp in [*_models(parameters), *_random_models(parameters)]:
+        for n in parameters["sizes"]:
+            errors = [
+                estimation.tabular_error_and_bounds(mdp, parameters["gamma"], n, seed)
+                for seed in range(parameters["seeds"])
+            ]
+            ratio = max(error.measured / error.bound for error in errors)
+            subject = f"{name}, {n:,} transitions"
+            statistic = "largest error over its bound"
+            findings.append(Finding(subject, statistic, ratio, supports=ratio <= 1))
+    return _all_or_none(findings)
+
+
+def estimation_rate(data: Data, parameters: Parameters, level: float) -> Outcome:
+    """Prop. C.2: the error falls with n no more slowly than guaranteed."""
+    gamma, sizes = parameters["gamma"], np.array(parameters["sizes"])
+    measures = {
+        name: (lambda n, seed, mdp=mdp: estimation.tabular_error(mdp, gamma, n, seed))
+        for name, mdp in _models(parameters)
+    }
+    rates = dict.fromkeys(measures, estimation.TABULAR_RATE)
+    measures["a continuous MDP"] = lambda n, seed: estimation.continuous_error(gamma, n, seed)
+    rates["a continuous MDP"] = estimation.CONTINUOUS_RATE
+    findings = []
+    for name, measure in measures.items():
+        errors = [[measure(int(n), seed) for n in sizes] for seed in range(parameters["seeds"])]
+        fitted = estimation.fitted_exponent(sizes, np.array(errors))
+        statistic = f"fitted exponent, {rates[name]:g} guaranteed"
+        supports = fitted.interval.high >= rates[name]
+        findings.append(Finding(name, statistic, *fitted, supports=supports))
+    return _all_or_none(findings)
+
+
+def compatible_kernel(data: Data, parameters: Parameters, level: float) -> Outcome:
+    """Cor. 6 on a line: along mirror descent the Sobolev kernel's action values stay bounded."""
+    gamma, findings = parameters["gamma"], []
+    for n in parameters["sizes"]:
+        outcomes = [
+            compatibility.behaviour(
+                Exponential(parameters["bandwidth"]),
+                n,
+                seed,
+                gamma=gamma,
+                regularization=parameters["regularization"],
+                step_size=parameters["step_size"],
+                steps=parameters["steps"],
+            )
+            for seed in range(parameters["seeds"])
+        ]
+        largest = {
+            "largest norm of the estimated operator": max(each.norm for each in outcomes),
+            "largest error, in units of 1/(1 - gamma)": (1 - gamma)
+            * max(each.error for each in outcomes),
+        }
+        findings += [
+            Finding(f"{n} transitions", statistic, value, supports=value <= 1 + ROUNDING)
+            for statistic, value in largest.items()
+        ]
+    return _all_or_none(findings)
+
+
+def as_printed(data: Data, parameters: Parameters, level: float) -> Outcome:
+    """A printed inequality holds in its smallest critical cases."""
+    findings, repaired = [], True
+    for name in parameters["examples"]:
+        case = counterexamples.COUNTEREXAMPLES[name]()
+        repaired &= case.left <= case.proven
+        statistic = f"{case.what}, to be at most {case.printed:.3g}"
+        supports = case.left <= case.printed
+        findings.append(Finding(name.replace("_", " "), statistic, case.left, supports=supports))
+    if all(finding.supports for finding in findings):
+        return Outcome(REPRODUCED, findings)
+    return Outcome(PARTLY if repaired else NOT_REPRODUCED, findings)
+
+
+THEORY_RULES: tuple[Rule, ...] = (
+    closed_form,
+    convergence,
+    inexact_convergence,
+    simulation_bound,
+    estimation_rate,
+    compatible_kernel,
+    as_printed,
+)
+
+
+def _all_or_none(findings: Sequence[Finding]) -> Outcome:
+    supported = all(finding.supports for finding in findings)
+    return Outcome(REPRODUCED if supported else NOT_REPRODUCED, findings)
+
+
+def _random_models(parameters: Parameters) -> Iterator[tuple[str, TabularMDP]]:
+    for seed in range(parameters["random_models"]):
+        yield f"random MDP {seed}", models.random_mdp(seed)
+
+
+def _models(parameters: Parameters) -> Iterator[tuple[str, TabularMDP]]:
+    for model in parameters["models"]:
+        settings = ", ".join(f"{key}={value}" for key, value in model["kwargs"].items())
+        env = gymnasium.make(model["id"], **model["kwargs"])
+        yield f"{model['id']}({settings})", TabularMDP.from_env(env)

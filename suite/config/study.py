@@ -1,0 +1,262 @@
+"""envs.yaml: the study's choices, checked, and what they mean for one run.
+
+A run's digest covers every setting that can change its results and nothing else. It is part of
+the run file's name, so a run file is current exactly when its name is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jsonschema
+import yaml
+
+from suite import SuiteError
+
+SCHEMA = Path(__file__).parents[2] / "schemas" / "envs.schema.json"
+ABLATIONS = (
+    "ablations"  # the scale of the runs of all ablations: what two of them share is trained once
+)
+
+
+class Run(NamedTuple):
+    """One training: an algorithm, an environment and a seed at a scale."""
+
+    scale: str
+    environment: str
+    algorithm: str
+    seed: int
+    digest: str
+
+    @property
+    def path(self) -> Path:
+        """The run file, relative to the folder of results."""
+        name = f"seed{self.seed}-{self.digest}.csv"
+        return Path(self.scale, self.environment, self.algorithm, name)
+
+
+# What decides an algorithm's results beside its settings; a key that is not there is no part of the
+# digest.
+ALGORITHM_KEYS = ("class", "revision", "policy", "sampled")
+
+
+class Variant(NamedTuple):
+    """One combination of the settings that an ablation varies, on one environment."""
+
+    environment: str
+    algorithm: str
+    varied: dict[str, Any]
+    resolved: dict[str, Any]
+
+
+class StrictLoader(yaml.SafeLoader):
+    """YAML that refuses repeated and non-text keys and reads 1e-6 as a number, as YAML 1.2 does."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[str, Any]:
+        seen = set()
+        for key_node, _ in node.value:
+            if key_node.tag != "tag:yaml.org,2002:str":
+                raise yaml.MarkedYAMLError(
+                    problem=f"the key {key_node.value} is not text: put it in quotes",
+                    problem_mark=key_node.start_mark,
+                )
+            if key_node.value in seen:
+                raise yaml.MarkedYAMLError(
+                    problem=f"the key {key_node.value} is given twice: keep one of the two",
+                    problem_mark=key_node.start_mark,
+                )
+            seen.add(key_node.value)
+        return super().construct_mapping(node, deep)
+
+
+StrictLoader.add_implicit_resolver(
+    "tag:yaml.org,2002:float",
+    re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)[eE][-+]?\d+$"),
+    list("-+.0123456789"),
+)
+
+
+def load(path: str | Path) -> dict[str, Any]:
+    """Read and check a study; the result holds what the file says and nothing else."""
+    study = read_yaml(path)
+    check_schema(study, SCHEMA, path)
+    check_names(study, path)
+    return study
+
+
+def read_yaml(path: str | Path) -> Any:
+    try:
+        # StrictLoader is a SafeLoader: it builds plain values only.
+        return yaml.load(Path(path).read_text(encoding="utf-8"), StrictLoader)  # noqa: S506
+    except OSError as error:
+        raise SuiteError(f"{path}: cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise SuiteError(f"{path}: is not UTF-8 text (byte {error.start})") from error
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        place = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
+        raise SuiteError(f"{path}{place}: {error.problem or error.context}") from error
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        reason = str(error).splitlines()[0]
+        raise SuiteError(f"{path}: is not the YAML expected here: {reason}") from error
+
+
+def check_schema(data: Any, schema: Path, path: str | Path) -> None:
+    """Refuse data that the JSON schema does not allow, naming the place in the file."""
+    validator = jsonschema.Draft202012Validator(json.loads(schema.read_text(encoding="utf-8")))
+    try:
+        json.dumps(data, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        # YAML has dates, infinities and values that contain themselves.
+        raise SuiteError(
+            f"{path}: holds a value that is no finite number, text, list or mapping: {error}"
+        ) from error
+    error = jsonschema.exceptions.best_match(validator.iter_errors(data))
+    if error is not None:
+        place = ".".join(map(str, error.absolute_path)) or "the file"
+        message = error.message if len(error.message) < 200 else error.message[:200] + " ..."
+        remedy = error.schema.get("description")
+        raise SuiteError(f"{path}: {place}: {message}" + (f". {remedy}" if remedy else ""))
+
+
+def check_names(study: dict[str, Any], path: str | Path) -> None:
+    """Refuse names of environments and algorithms that are used but not defined."""
+    environments, algorithms = study["environments"], study["algorithms"]
+    for name, algorithm in algorithms.items():
+        place = f"{path}: algorithms.{name}.environments"
+        _check_known(algorithm.get("environments", {}), environments, place)
+    for name, scale in study["scales"].items():
+        place = f"{path}: scales.{name}"
+        _check_known(scale["algorithms"], algorithms, f"{place}.algorithms")
+        _check_known(scale["timesteps"], environments, f"{place}.timesteps")
+        overrides = scale.get("overrides", {})
+        _check_known(overrides, scale["algorithms"], f"{place}.overrides")
+        for algorithm, timesteps in overrides.items():
+            _check_known(timesteps, scale["timesteps"], f"{place}.overrides.{algorithm}")
+    if ABLATIONS in study["scales"]:
+        raise SuiteError(f"{path}: scales.{ABLATIONS}: is the scale of all ablations: rename it")
+    of_powr = [name for name, algorithm in algorithms.items() if algorithm["class"] == "powr"]
+    for name, scope in study.get("ablations", {}).items():
+        place = f"{path}: ablations.{name}"
+        _check_known(scope["algorithms"], of_powr, f"{place}.algorithms")
+        _check_known(scope["timesteps"], environments, f"{place}.timesteps")
+        _check_known(scope.get("environments", {}), scope["timesteps"], f"{place}.environments")
+
+
+def _check_known(names: Any, known: Any, place: str) -> None:
+    for name in names:
+        if name not in known:
+            raise SuiteError(f"{place}: {name} is not one of {', '.join(known)}")
+
+
+def resolve(study: dict[str, Any], scale: str, environment: str, algorithm: str) -> dict[str, Any]:
+    """Everything that decides the results of a run, but for its seed."""
+    _check_known([scale], study["scales"], "scale")
+    scope = study["scales"][scale]
+    _check_known([environment], scope["timesteps"], f"environment at scale {scale}")
+    _check_known([algorithm], scope["algorithms"], f"algorithm at scale {scale}")
+    timesteps = scope["timesteps"] | scope.get("overrides", {}).get(algorithm, {})
+    return _resolved(study, environment, algorithm, timesteps[environment])
+
+
+def _resolved(
+    study: dict[str, Any],
+    environment: str,
+    algorithm: str,
+    timesteps: int,
+    varied: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    env, learner = study["environments"][environment], study["algorithms"][algorithm]
+    return {
+        "environment": {
+            "id": env["id"],
+            "kwargs": env["kwargs"],
+            "fingerprint": env.get("fingerprint"),
+        },
+        "algorithm": {
+            **{key: learner[key] for key in ALGORITHM_KEYS if key in learner},
+            "settings": {
+                **learner["settings"],
+                **learner.get("environments", {}).get(environment, {}),
+                **(varied or {}),
+            },
+        },
+        "timesteps": timesteps,
+        "evaluation": study["evaluation"],
+    }
+
+
+def digest(settings: dict[str, Any]) -> str:
+    """Twelve hexadecimal digits that name resolved settings."""
+    canonical = json.dumps(settings, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(canonical.encode()).hexdigest()[:12]
+
+
+def runs(study: dict[str, Any], scale: str) -> list[Run]:
+    """All runs of a scale, seed 0 of everything before seed 1 of anything."""
+    _check_known([scale], study["scales"], "scale")
+    scope = study["scales"][scale]
+    return [
+        Run(scale, env, name, seed, digest(resolve(study, scale, env, name)))
+        for seed in range(scope["seeds"])
+        for env in scope["timesteps"]
+        for name in scope["algorithms"]
+    ]
+
+
+def variants(study: dict[str, Any], name: str) -> list[Variant]:
+    """Every combination of the settings that one of the ablations varies, on its environments."""
+    _check_known([name], study.get("ablations", {}), "ablation")
+    scope = study["ablations"][name]
+    return [
+        Variant(
+            environment,
+            algorithm,
+            varied,
+            _resolved(study, environment, algorithm, timesteps, varied),
+        )
+        for environment, timesteps in scope["timesteps"].items()
+        for algorithm in scope["algorithms"]
+        for varied in _combinations(
+            scope.get("settings", {}) | scope.get("environments", {}).get(environment, {})
+        )
+    ]
+
+
+def _combinations(choices: Mapping[str, list[Any]]) -> list[dict[str, Any]]:
+    return [
+        dict(zip(choices, values, strict=True)) for values in itertools.product(*choices.values())
+    ]
+
+
+def variant_runs(study: dict[str, Any], name: str) -> list[tuple[Variant, Run]]:
+    """The runs of one of the ablations; two ablations with the same settings have the same run."""
+    return [
+        (
+            variant,
+            Run(ABLATIONS, variant.environment, variant.algorithm, seed, digest(variant.resolved)),
+        )
+        for variant in variants(study, name)
+        for seed in range(study["ablations"][name]["seeds"])
+    ]
+
+
+def resolve_variant(
+    study: dict[str, Any], environment: str, algorithm: str, named: str
+) -> dict[str, Any]:
+    """What `resolve` gives, for the variant of any ablation that has the digest `named`."""
+    for name in study.get("ablations", {}):
+        for variant in variants(study, name):
+            found = (variant.environment, variant.algorithm, digest(variant.resolved))
+            if found == (environment, algorithm, named):
+                return variant.resolved
+    raise SuiteError(
+        f"no ablation has a variant of {algorithm} on {environment} with the digest {named!r}. "
+        "If envs.yaml has changed meanwhile, start the workflow again"
+    )

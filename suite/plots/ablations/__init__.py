@@ -1,0 +1,1 @@
+"""The figures of the ablations, one module each; `make ablations` draws them."""

@@ -1,0 +1,138 @@
+"""Figure 1: mean return over timesteps in log scale, with the range over seeds.
+
+python -m suite.plots.curves --scale quick
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FixedLocator, FuncFormatter
+
+from suite.names import algorithm_name
+from suite.plots import render
+from suite.plots.render import (
+    PANELS_A_ROW,
+    Tables,
+    add_note,
+    make_panels,
+    number,
+    seeds_note,
+    set_time_axis,
+)
+from suite.plots.style import Look, looks
+
+NAME = "training_curves"
+EVALUATIONS_A_MARKER = 10
+THRESHOLD_LINE = {"color": "0.3", "lw": 0.8, "dashes": (5, 3)}
+# Where returns exceed the threshold by this factor, a linear axis would squash all others.
+SQUASHING = 20
+
+
+def draw(tables: Tables) -> Figure:
+    figure, panels = make_panels(tables.environments, height=2.3)
+    look_of = looks(tables.algorithms)
+    for panel, environment in zip(panels, tables.environments, strict=True):
+        curves = tables.curves[tables.curves["environment"] == environment]
+        levels = tables.summary[tables.summary["environment"] == environment]["threshold"]
+        if curves.empty:
+            panel.text(0.5, 0.5, "no run", ha="center", transform=panel.transAxes)
+        else:
+            draw_panel(panel, curves, sorted(levels.unique()), look_of)
+    for panel in panels[::PANELS_A_ROW]:
+        panel.set_ylabel(panel.get_ylabel() or "mean return")
+    figure.legend(handles=legend_handles(look_of), loc="outside upper center", ncols=7)
+    add_note(
+        figure,
+        "Return of the deterministic policy. Line: mean, band: minimum to maximum over "
+        f"{seeds_note(tables.summary)}. A line ends where its training does.",
+    )
+    return figure
+
+
+def draw_panel(
+    panel: Axes, curves: pd.DataFrame, thresholds: list[float], look_of: dict[str, Look]
+) -> None:
+    set_time_axis(panel, curves["timestep"].min(), curves["timestep"].max())
+    for order, (algorithm, look) in enumerate(reversed(look_of.items())):
+        curve = curves[curves["algorithm"] == algorithm]
+        band = panel.fill_between(
+            curve["timestep"], curve["min"], curve["max"], color=look.colour, alpha=0.13, lw=0
+        )
+        band.set_label(algorithm)
+        panel.plot(
+            curve["timestep"],
+            curve["mean"],
+            label=algorithm,
+            markevery=(2 * order, EVALUATIONS_A_MARKER),  # staggered: curves may coincide
+            zorder=3 + order / 100,
+            **line_options(look),
+        )
+    draw_thresholds(panel, thresholds)
+    set_return_axis(panel, curves, thresholds)
+    panel.set_xlabel("timesteps")
+    panel.grid(visible=True, axis="y")
+
+
+def draw_thresholds(panel: Axes, thresholds: list[float]) -> None:
+    """Dashed lines with their values on the right, apart from each other where there are more."""
+    for threshold in thresholds:
+        panel.axhline(threshold, zorder=2, **THRESHOLD_LINE)
+        alone = len(thresholds) == 1
+        side = "center" if alone else "bottom" if threshold == thresholds[-1] else "top"
+        panel.annotate(
+            number(threshold),
+            (1.02, threshold),
+            xycoords=panel.get_yaxis_transform(),
+            va=side,
+            fontsize=6.5,
+            color=THRESHOLD_LINE["color"],
+        )
+
+
+def line_options(look: Look) -> dict[str, Any]:
+    return {
+        "color": look.colour,
+        "dashes": look.dashes or (None, None),
+        "lw": look.width,
+        "marker": look.marker,
+        "markersize": 3,
+        "markeredgewidth": 0,
+    }
+
+
+def set_return_axis(panel: Axes, curves: pd.DataFrame, thresholds: list[float]) -> None:
+    """Linear, unless early returns are so low that the rest would be squashed."""
+    low, high = min(curves["min"].min(), *thresholds), max(curves["max"].max(), *thresholds)
+    scale = max(1.0, *map(abs, thresholds))
+    if low < -SQUASHING * scale:
+        linear = 10.0 ** math.ceil(math.log10(scale))
+        panel.set_yscale("symlog", linthresh=linear, linscale=1.5)
+        decades = range(round(math.log10(linear)), math.ceil(math.log10(-low)) + 1)
+        ticks = [*(-(10.0**decade) for decade in decades), 0.0, linear]
+        panel.yaxis.set_major_locator(FixedLocator(ticks))
+        panel.yaxis.set_minor_locator(FixedLocator([]))
+        panel.yaxis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
+        panel.set_ylim(1.3 * low, 1.3 * max(high, linear))
+        panel.set_ylabel(f"mean return\n(log below {number(-linear)})")
+    else:
+        margin = 0.05 * (high - low)
+        panel.set_ylim(low - margin, high + margin)
+
+
+def legend_handles(look_of: dict[str, Look]) -> list[Line2D]:
+    algorithms = [
+        Line2D([], [], label=algorithm_name(algorithm), **line_options(look))
+        for algorithm, look in look_of.items()
+    ]
+    return [*algorithms, Line2D([], [], label="threshold", **THRESHOLD_LINE)]
+
+
+if __name__ == "__main__":
+    sys.exit(render.main(draw, NAME))

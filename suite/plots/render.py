@@ -1,0 +1,144 @@
+"""What the figures share: the tables they read, the seeds they show, the files they become."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import math
+import textwrap
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import matplotlib.style
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+from suite.command import write_result
+from suite.names import algorithm_name
+from suite.plots.style import COLUMN_WIDTH, STYLE
+from suite.results.tables import read_table
+
+PANELS_A_ROW = 3
+# Nothing that changes from one drawing to the next: no date, no version of the drawing library.
+METADATA = {
+    "pdf": {"Creator": None, "Producer": None, "CreationDate": None},
+    "svg": {"Creator": None, "Date": None},
+    "png": {"Software": None},
+}
+
+
+class Tables(NamedTuple):
+    """The aggregated tables of one scale."""
+
+    curves: pd.DataFrame
+    thresholds: pd.DataFrame
+    summary: pd.DataFrame
+
+    @property
+    def algorithms(self) -> list[str]:
+        return list(dict.fromkeys(self.summary["algorithm"]))
+
+    @property
+    def environments(self) -> list[str]:
+        return list(dict.fromkeys(self.summary["environment"]))
+
+
+def seeds_note(summary: pd.DataFrame) -> str:
+    """How many seeds a figure shows; where runs are missing, of which algorithms."""
+    counts = summary.groupby(["environment", "algorithm"], sort=False)[["seeds", "seeds_planned"]]
+    counts = counts.first().reset_index()
+    planned = counts["seeds_planned"].iloc[0]
+    short = counts[counts["seeds"] < counts["seeds_planned"]]
+    if short.empty:
+        return f"{planned} seeds" if planned > 1 else "1 seed"
+    gaps = {
+        environment: _seeds_of(rows)
+        for environment, rows in short.groupby("environment", sort=False)
+    }
+    everywhere = len(gaps) == counts["environment"].nunique() and len(set(gaps.values())) == 1
+    listed = [text if everywhere else f"{name}: {text}" for name, text in gaps.items()]
+    return f"{planned} seeds, but " + "; ".join(dict.fromkeys(listed))
+
+
+def _seeds_of(rows: pd.DataFrame) -> str:
+    """How many seeds which algorithms have."""
+    parts = []
+    for seeds, group in rows.groupby("seeds", sort=False):
+        *others, last = map(algorithm_name, group["algorithm"])
+        names = f"{', '.join(others)} and {last}" if others else last
+        parts.append(f"{seeds or 'none'} of {names}")
+    return ", ".join(parts)
+
+
+def make_panels(environments: Sequence[str], height: float) -> tuple[Figure, list[Axes]]:
+    """A figure with one titled panel an environment, three in a row, each `height` inches tall."""
+    rows = math.ceil(len(environments) / PANELS_A_ROW)
+    figure = Figure(figsize=(COLUMN_WIDTH, rows * height), layout="constrained")
+    columns = min(len(environments), PANELS_A_ROW)
+    panels = figure.subplots(rows, columns, squeeze=False).flatten().tolist()
+    for panel in panels[len(environments) :]:
+        panel.remove()
+    for panel, environment in zip(panels, environments, strict=False):
+        panel.set_title(environment)
+    return figure, panels[: len(environments)]
+
+
+def set_time_axis(panel: Axes, first: float, last: float) -> None:
+    """Timesteps in log scale, one label a decade, or three where there are hardly any decades."""
+    panel.set_xscale("log")
+    panel.set_xlim(0.8 * first, 1.25 * last)
+    subs = (1,) if last >= 20 * first else (1, 2, 5)
+    panel.xaxis.set_major_locator(LogLocator(subs=subs, numticks=99))
+    panel.xaxis.set_minor_formatter(NullFormatter())
+    if len(subs) > 1:
+        panel.xaxis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
+
+
+def add_note(figure: Figure, text: str) -> None:
+    figure.supxlabel(textwrap.fill(text, 110), fontsize=6.5, color="0.3")
+
+
+def number(value: float) -> str:
+    return f"{value:,g}".replace("-", "\N{MINUS SIGN}")
+
+
+def to_bytes(figure: Figure, file_format: str) -> bytes:
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format=file_format, metadata=METADATA[file_format])
+    return buffer.getvalue()
+
+
+def read_tables(folder: Path, name: str, tables: type[NamedTuple] | None) -> Any:
+    if tables is None:
+        return read_table(folder / f"{name}.csv")
+    return tables(*(read_table(folder / f"{field}.csv") for field in tables._fields))
+
+
+def main(
+    draw: Callable[[Any], Figure],
+    name: str,
+    arguments: Sequence[str] | None = None,
+    tables: type[NamedTuple] | None = Tables,
+) -> int:
+    """Draw one figure of a scale as PDF, SVG and PNG.
+
+    The fields of `tables` name the tables that it is drawn from; None is the one of its own name.
+    """
+    parser = argparse.ArgumentParser(description=f"Draw {name} from the tables of a scale.")
+    parser.add_argument("--scale", required=True, help="a scale that has been aggregated")
+    parser.add_argument("--results", type=Path, default=Path("results"))
+    parser.add_argument("--out-dir", type=Path, help="default: the scale's folder in the results")
+    options = parser.parse_args(arguments)
+    folder = options.results / options.scale
+    out = options.out_dir or folder
+
+    def make() -> dict[Path, bytes]:
+        data = read_tables(folder, name, tables)
+        with matplotlib.style.context(["default", STYLE]):
+            figure = draw(data)
+            return {out / f"{name}.{suffix}": to_bytes(figure, suffix) for suffix in METADATA}
+
+    return write_result(parser.prog, make)

@@ -1,0 +1,187 @@
+"""The theorems by numbers: inexact mirror descent, simulation lemma, estimation rate, kernels.
+
+python -m suite.plots.theory --scale theory --out-dir figures
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import NamedTuple
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import NullFormatter
+
+from suite.plots import render
+from suite.plots.style import COLUMN_WIDTH, Look
+
+NAME = "theory"
+NOTE = (
+    "Discount 0.9; FrozenLake-v1 is slippery. Lines: medians, bands: ranges over 20 random MDPs or "
+    "seeds (a-c: from the median to the worst). (d) FrozenLake-v1. (e) α: mean over seeds of the "
+    "slopes from n = 1,600 on, with its 95% interval. (f) Largest error within 40 mirror descent "
+    "steps in the continuous MDP, and the largest norm seen."
+)
+
+ERRORS = {
+    "exact": ("exact action values", Look("#B2182B", (), "o", 1.4)),
+    "fixed": ("fixed error", Look("#1E88E5", (5, 1.5), "s", 1.2)),
+    "decaying": ("error falling like 1/t", Look("#000000", (5, 1.5, 1, 1.5), "^", 1.0)),
+}
+BOUNDS = {
+    "error": ("measured", Look("#B2182B", (), "o", 1.4)),
+    "bound": ("bound by ‖(T − Tₙ)v‖", Look("#1E88E5", (5, 1.5), "s", 1.0)),
+    "loose_bound": ("bound by ‖T − Tₙ‖", Look("#000000", (1, 1), "^", 1.0)),
+}
+MODELS = {
+    "FrozenLake-v1": ("FrozenLake", Look("#1E88E5", (5, 1.5), "s", 1.0)),
+    "random": ("random", Look("#000000", (1, 1), "^", 1.0)),
+    "continuous": ("continuous", Look("#B2182B", (), "o", 1.4)),
+}
+KERNELS = {
+    "exponential, bandwidth 0.5": ("exponential", Look("#B2182B", (), "o", 1.4)),
+    "Gaussian, bandwidth 0.5": ("Gaussian 0.5", Look("#1E88E5", (5, 1.5), "s", 1.0)),
+    "Gaussian, bandwidth 0.1": ("Gaussian 0.1", Look("#000000", (1, 1), "^", 1.0)),
+}
+SMALLEST_GAP = 1e-6  # against the first; what lies below is of no interest
+
+
+class TheoryTables(NamedTuple):
+    inexact_pmd: pd.DataFrame
+    estimation: pd.DataFrame
+    exponents: pd.DataFrame
+    compatibility: pd.DataFrame
+
+
+def draw(tables: TheoryTables) -> Figure:
+    figure = Figure(figsize=(COLUMN_WIDTH, 5.0), layout="constrained")
+    top, bottom = figure.subplots(2, 3)
+    for panel, (model, rows) in zip(
+        top, tables.inexact_pmd.groupby("model", sort=False), strict=True
+    ):
+        draw_descents(panel, rows)
+        panel.set_title(model, loc="left")
+    top[0].set_ylabel("J(optimum) − J after T steps")
+    figure.legend(handles=error_handles(), loc="outside upper center", ncols=4)
+    draw_bounds(bottom[0], tables.estimation)
+    draw_rates(bottom[1], tables.estimation, tables.exponents)
+    draw_kernels(bottom[2], tables.compatibility)
+    bottom[0].set_ylabel("largest error of q")
+    for letter, panel in zip("abcdef", figure.axes, strict=True):
+        panel.set_title(f"({letter}) {panel.get_title(loc='left')}", loc="left")
+        panel.grid(visible=True, axis="y")
+    render.add_note(figure, NOTE)
+    return figure
+
+
+def draw_descents(panel: Axes, rows: pd.DataFrame) -> None:
+    """Median and worst gap over the instances, and the median of the theorem's bounds."""
+    panel.set_xscale("log")
+    panel.set_yscale("log")
+    first = rows["gaps"].max()
+    for errors, (_, look) in ERRORS.items():
+        by_step = rows[rows["errors"] == errors].groupby("step")
+        median, worst = by_step["gaps"].median(), by_step["gaps"].max()
+        panel.fill_between(
+            median.index,
+            median.clip(lower=SMALLEST_GAP * first / 100),
+            worst.clip(lower=SMALLEST_GAP * first / 100),
+            color=look.colour,
+            alpha=0.15,
+            lw=0,
+        )
+        draw_line(panel, median.clip(lower=SMALLEST_GAP * first / 100), look, errors)
+        bound = by_step["printed_bounds"].median()
+        panel.plot(bound.index, bound, color=look.colour, lw=0.9, ls=":", label=f"{errors} bound")
+    panel.set_ylim(SMALLEST_GAP * first, 3 * rows["printed_bounds"].max())
+    panel.set_xlabel("mirror descent steps T")
+
+
+def draw_bounds(panel: Axes, errors: pd.DataFrame) -> None:
+    table = errors[errors["model"] == "FrozenLake-v1"]
+    for column, (_, look) in BOUNDS.items():
+        draw_range(panel, table, column, look, column)
+    finish(panel, "simulation lemma", BOUNDS)
+
+
+def draw_rates(panel: Axes, errors: pd.DataFrame, exponents: pd.DataFrame) -> None:
+    names = {}
+    fitted = exponents.set_index("model")
+    for model, (name, look) in MODELS.items():
+        draw_range(panel, errors[errors["model"] == model], "error", look, model)
+        row = fitted.loc[model]
+        margin = (row["high"] - row["low"]) / 2
+        names[model] = (f"{name}: α = {row['exponent']:.2f} ± {margin:.2f}", look)
+    finish(panel, "estimation rate n⁻ᵅ", names)
+
+
+def draw_kernels(panel: Axes, behaviours: pd.DataFrame) -> None:
+    names = {}
+    for kernel, (name, look) in KERNELS.items():
+        rows = behaviours[behaviours["kernel"] == kernel]
+        draw_range(panel, rows, "error", look, kernel)
+        names[kernel] = (f"{name}: ‖Tₙ‖ ≤ {rows['norm'].max():.3g}", look)
+    finish(panel, "kernels and norms", names)
+    sizes = sorted(behaviours["n"].unique())
+    panel.set_xticks(sizes, [render.number(n) for n in sizes])
+
+
+def draw_range(panel: Axes, rows: pd.DataFrame, column: str, look: Look, label: str) -> None:
+    """Median over seeds with the range from the smallest to the largest."""
+    by_size = rows.groupby("n")[column]
+    panel.fill_between(
+        by_size.median().index, by_size.min(), by_size.max(), color=look.colour, alpha=0.13, lw=0
+    )
+    draw_line(panel, by_size.median(), look, label, marker=look.marker)
+
+
+def draw_line(
+    panel: Axes, values: pd.Series, look: Look, label: str, marker: str | None = None
+) -> None:
+    panel.plot(
+        values.index,
+        values,
+        color=look.colour,
+        dashes=look.dashes or (None, None),
+        lw=look.width,
+        marker=marker,
+        ms=3,
+        mew=0,
+        label=label,
+    )
+
+
+def finish(panel: Axes, title: str, names: dict[str, tuple[str, Look]]) -> None:
+    """Title, logarithmic axes, and a legend above the curves with room made for it."""
+    panel.set_title(title, loc="left")
+    panel.set_xscale("log")
+    panel.set_yscale("log")
+    panel.set_xlabel("transitions n")
+    panel.xaxis.set_minor_formatter(NullFormatter())
+    low, high = panel.get_ylim()
+    panel.set_ylim(low, high * (high / low) ** 0.4)
+    panel.legend(
+        handles=[handle(name, look) for name, look in names.values()],
+        loc="upper left",
+        fontsize=5.5,
+        handlelength=2.2,
+        borderpad=0,
+        labelspacing=0.25,
+    )
+
+
+def handle(name: str, look: Look) -> Line2D:
+    return Line2D(
+        [], [], color=look.colour, dashes=look.dashes or (None, None), lw=look.width, label=name
+    )
+
+
+def error_handles() -> list[Line2D]:
+    bound = Line2D([], [], color="0.3", lw=0.9, ls=":", label="bound of Theorem 7")
+    return [*(handle(name, look) for name, look in ERRORS.values()), bound]
+
+
+if __name__ == "__main__":
+    sys.exit(render.main(draw, NAME, tables=TheoryTables))

@@ -1,0 +1,133 @@
+"""Figure 2: timesteps until the return first meets the threshold, one box an algorithm.
+
+python -m suite.plots.thresholds --scale quick
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from suite.names import algorithm_name
+from suite.plots import render
+from suite.plots.render import (
+    PANELS_A_ROW,
+    Tables,
+    add_note,
+    make_panels,
+    number,
+    seeds_note,
+    set_time_axis,
+)
+from suite.plots.style import Look, looks
+
+NAME = "threshold_boxplots"
+BOX_HEIGHT = 0.55
+POINTS_HEIGHT = 0.4  # seeds lie at different heights in this part of their row, so that ties show
+FEWEST_FOR_A_BOX = 3
+
+
+def draw(tables: Tables) -> Figure:
+    look_of = looks(tables.algorithms)
+    figure, panels = make_panels(tables.environments, height=1.0 + 0.2 * len(look_of))
+    for place, (panel, environment) in enumerate(zip(panels, tables.environments, strict=True)):
+        plan = tables.summary[tables.summary["environment"] == environment]
+        threshold = plan["threshold"].iloc[0]
+        times = tables.thresholds[
+            (tables.thresholds["environment"] == environment)
+            & (tables.thresholds["threshold"] == threshold)
+        ]
+        draw_panel(panel, times, plan, look_of, tables.curves["timestep"].min())
+        panel.set_xlabel(f"timesteps to a return of {number(threshold)}")
+        first_in_row = place % PANELS_A_ROW == 0
+        names = [algorithm_name(name) for name in look_of] if first_in_row else []
+        panel.set_yticks(range(len(names)), names)
+    add_note(
+        figure,
+        "First evaluation of the deterministic policy at or above the threshold, "
+        f"{seeds_note(tables.summary)}. Points: seeds; box: quartiles, median and range where all, "
+        f"and at least {FEWEST_FOR_A_BOX}, arrive; grey bar: end of training.",
+    )
+    return figure
+
+
+def draw_panel(
+    panel: Axes, times: pd.DataFrame, plan: pd.DataFrame, look_of: dict[str, Look], first: float
+) -> None:
+    """One row an algorithm, from the first evaluation to the end of the longest training."""
+    budgets = plan.groupby("algorithm")["timesteps"].first()
+    panel.set_ylim(len(look_of) - 0.5, -0.5)
+    set_time_axis(panel, first, budgets.max())
+    panel.grid(visible=True, axis="x")
+    panel.tick_params(axis="y", length=0)
+    for row, (algorithm, look) in enumerate(look_of.items()):
+        panel.plot(budgets[algorithm], row, "|", color="0.5", ms=9, mew=0.8, label="budget")
+        runs = times[times["algorithm"] == algorithm]["timestep"].to_numpy(dtype=float)
+        draw_row(panel, row, algorithm, runs, look)
+
+
+def draw_row(panel: Axes, row: int, algorithm: str, runs: np.ndarray, look: Look) -> None:
+    arrived = np.isfinite(runs)
+    heights = row + POINTS_HEIGHT * (np.arange(len(runs)) - (len(runs) - 1) / 2) / max(len(runs), 1)
+    if len(runs) >= FEWEST_FOR_A_BOX and arrived.all():
+        panel.boxplot(
+            [runs],
+            positions=[row],
+            widths=BOX_HEIGHT,
+            orientation="horizontal",
+            whis=(0, 100),
+            manage_ticks=False,
+            patch_artist=True,
+            label=algorithm,
+            boxprops={"facecolor": look.colour, "alpha": 0.25, "edgecolor": look.colour},
+            medianprops={"color": look.colour, "lw": 1.5},
+            whiskerprops={"color": look.colour, "lw": 0.8},
+            capprops={"color": look.colour, "lw": 0.8},
+        )
+    else:
+        write_outcome(panel, row, runs)
+    panel.plot(
+        runs[arrived],
+        heights[arrived],
+        linestyle="none",
+        marker=look.marker,
+        color=look.colour,
+        ms=2.5,
+        mew=0.3,
+        mec="white",
+        label=algorithm,
+        zorder=3,
+    )
+
+
+def write_outcome(panel: Axes, row: int, runs: np.ndarray) -> None:
+    """Say in the place of the box how many runs arrived, beside the points of those that did."""
+    arrived = runs[np.isfinite(runs)]
+    low, high = map(math.log, panel.get_xlim())
+    if len(arrived) == 0:
+        text = f"not reached, 0 of {len(runs)}" if len(runs) else "no run"
+        place, side, shift = math.exp((low + high) / 2), "center", 0
+    else:
+        text = f"{len(arrived)} of {len(runs)}"
+        right = (math.log(arrived.min()) + math.log(arrived.max())) < low + high
+        place, side, shift = (arrived.max(), "left", 5) if right else (arrived.min(), "right", -5)
+    panel.annotate(
+        text,
+        (place, row),
+        xytext=(shift, 0),
+        textcoords="offset points",
+        ha=side,
+        va="center",
+        fontsize=6.5,
+        color="0.2",
+        bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(render.main(draw, NAME))

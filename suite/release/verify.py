@@ -1,0 +1,211 @@
+"""Do the shipped results follow from the shipped run files, and the run files from the code?
+
+In a scratch copy of the repository the workflow makes every table, figure, verdict and report of
+the paper scale again, which must be the shipped bytes, and trains some runs again. A run must be
+identical on the versions and the processor that it was first trained on, and elsewhere within the
+spread over seeds.
+
+    python -m suite.release.verify
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from powr import POWR
+from suite import SuiteError
+from suite.release import manifest
+from suite.release.agreement import DIFFERS, IDENTICAL, judge_run
+
+RESULTS = manifest.MANIFEST.parent
+RUN_FILE = re.compile(r"seed\d+-[0-9a-f]{12}\.(csv|json|npz|benchmark\.tsv)")
+SOURCES = (
+    *("Snakefile", "envs.yaml", "claims.yaml", "deviations.yaml", "environment.yml"),
+    *("rules", "schemas", "profiles", "suite", "powr", "baselines"),
+)
+# What files that are not as a run wrote them raise where they are read.
+MALFORMED = (ValueError, LookupError, TypeError, zipfile.BadZipFile)
+CHEAP = ("FrozenLake-v1/powr/*", "MountainCar-v0/powr/*", "FrozenLake-v1/trpo/seed0-*")
+
+
+class Line(NamedTuple):
+    """What was found about one file or run."""
+
+    finding: str
+    subject: str
+    detail: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.finding}: {self.subject}" + (f" ({self.detail})" if self.detail else "")
+
+
+def check_files(root: Path) -> Iterator[Line]:
+    """The manifest, and each agent against the JSON of the run that trained it."""
+    listed, faults = manifest.read(root), manifest.faults(root)
+    yield from (Line(DIFFERS, name, fault) for name, fault in faults.items())
+    yield Line(IDENTICAL, f"{len(listed) - len(faults)} of {len(listed)} files", "manifest")
+    for name in sorted(listed.keys() - faults.keys()):
+        if name.endswith(".npz"):
+            fault = agent_fault(root / name)
+            if fault:
+                yield Line(DIFFERS, name, fault)
+
+
+def agent_fault(path: Path) -> str:
+    """Why an agent is not the one that its run saved; empty if it is."""
+    if manifest.checksum(path) != recorded(path, "agent_sha256"):
+        return "is not the agent that its run saved by agent_sha256 in the .json beside it"
+    try:
+        POWR.load(path)
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def recorded(path: Path, key: str) -> Any:
+    """What the JSON beside a run's file says; None if it does not say it or is damaged."""
+    try:
+        return json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))[key]
+    except (OSError, *MALFORMED):
+        return None
+
+
+def copy_sources(root: Path, scratch: Path, run_files: Iterable[str]) -> None:
+    """All that the workflow needs, and none of what it makes."""
+    for name in SOURCES:
+        if (root / name).is_dir():
+            ignored = shutil.ignore_patterns("__pycache__")
+            shutil.copytree(root / name, scratch / name, ignore=ignored)
+        else:
+            shutil.copy(root / name, scratch / name)
+    for name in run_files:
+        (scratch / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(root / name, scratch / name)
+
+
+def make(scratch: Path, targets: Sequence[str], cores: int) -> Iterator[Line]:
+    """Let the workflow make these files, or as many as it can, from the runs that are there."""
+    command = [sys.executable, "-m", "snakemake", "--keep-going", "--cores", str(cores)]
+    command += ["--config", "scale=paper", "partial=true", "--", *targets]
+    done = subprocess.run(command, cwd=scratch, capture_output=True, text=True, check=False)  # noqa: S603
+    if done.returncode != 0:
+        yield Line(DIFFERS, "the workflow", f"failed in {scratch}:\n{done.stderr[-4000:]}")
+
+
+def compare_files(root: Path, scratch: Path, names: Iterable[str]) -> Iterator[Line]:
+    for name in names:
+        if not (scratch / name).exists():
+            yield Line(DIFFERS, name, "was not made here")
+            continue
+        shipped, made = (root / name).read_bytes(), (scratch / name).read_bytes()
+        if shipped == made:
+            yield Line(IDENTICAL, name)
+        else:
+            yield Line(DIFFERS, name, first_difference(shipped, made))
+
+
+def first_difference(shipped: bytes, made: bytes) -> str:
+    try:
+        lines = [content.decode().splitlines() for content in (shipped, made)]
+    except UnicodeDecodeError:
+        return f"{len(shipped)} bytes shipped, {len(made)} made here"
+    for number, (old, new) in enumerate(zip(*lines, strict=False), start=1):
+        if old != new:
+            return f"line {number} is {old[:80]!r}, here {new[:80]!r}"
+    return f"{len(lines[0])} lines shipped, {len(lines[1])} made here"
+
+
+def retrain(root: Path, scratch: Path, runs: Sequence[str], cores: int) -> Iterator[Line]:
+    """Train runs again in the scratch folder and compare them with the shipped ones."""
+    for name in runs:
+        for path in (scratch / name).parent.glob(f"{Path(name).stem}.*"):
+            path.unlink()
+    yield from make(scratch, runs, cores)
+    for name in runs:
+        seeds = sorted((root / name).parent.glob(f"seed*-{Path(name).stem.partition('-')[2]}.csv"))
+        try:
+            finding, detail = judge_run(root / name, scratch / name, seeds)
+        except (OSError, *MALFORMED) as error:
+            finding, detail = DIFFERS, f"cannot be compared: {error!r}"
+        yield Line(finding, name, detail)
+
+
+def choose(listed: Iterable[str], patterns: Iterable[str]) -> list[str]:
+    names = [name for name in sorted(listed) if name.endswith(".csv")]
+    chosen = {
+        pattern: [name for name in names if Path(name).match(f"{RESULTS}/{pattern}.csv")]
+        for pattern in patterns
+    }
+    for pattern, found in chosen.items():
+        if not found:
+            print(f"not shipped: {pattern}")
+    return [name for found in chosen.values() for name in found]
+
+
+def usual_minutes(root: Path, runs: Iterable[str]) -> float:
+    return sum(recorded(root / name, "duration_seconds") or 0 for name in runs) / 60
+
+
+def verify(root: Path, scratch: Path, patterns: Sequence[str], cores: int) -> Iterator[Line]:
+    yield from check_files(root)
+    listed = [name for name in manifest.read(root) if (root / name).is_file()]
+    run_files = [name for name in listed if RUN_FILE.fullmatch(Path(name).name)]
+    made = sorted(set(listed) - set(run_files))
+    copy_sources(root, scratch, run_files)
+    print(f"making {len(made)} files again from {len(run_files)} run files", flush=True)
+    yield from make(scratch, made, cores)
+    yield from compare_files(root, scratch, made)
+    runs = choose(listed, patterns)
+    if runs:
+        minutes = usual_minutes(root, runs)
+        print(
+            f"training {len(runs)} runs again; on one core of the machine that made them, beside "
+            f"other work, they took {minutes:.0f} minutes",
+            flush=True,
+        )
+        yield from retrain(root, scratch, runs, cores)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        prog="suite.release.verify", description=__doc__.splitlines()[0]
+    )
+    parser.add_argument(
+        "--retrain",
+        nargs="*",
+        default=CHEAP,
+        metavar="PATTERN",
+        help=f"runs to train again, as below {RESULTS} (default: {' '.join(CHEAP)})",
+    )
+    parser.add_argument("--cores", type=int, default=os.cpu_count(), help="default: all")
+    options = parser.parse_args(arguments)
+    scratch = Path(tempfile.mkdtemp(prefix="verify-"))
+    found = []
+    try:
+        for line in verify(Path().absolute(), scratch, options.retrain, options.cores):
+            print(line, flush=True)
+            found.append(line.finding)
+    except (SuiteError, OSError) as error:
+        print(f"suite.release.verify: {error}", file=sys.stderr)
+        found.append(DIFFERS)
+    if DIFFERS in found:
+        print(f"suite.release.verify: {found.count(DIFFERS)} disagreements; made here: {scratch}")
+        return 1
+    shutil.rmtree(scratch)
+    print("suite.release.verify: everything agrees")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""report.html: one page with figures, verdicts, deviations and costs."""

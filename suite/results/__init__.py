@@ -1,0 +1,1 @@
+"""The tables made of many run files, and the statistics in them."""

@@ -1,0 +1,212 @@
+"""What the results cost: cost.csv, a row an environment, algorithm and threshold.
+
+Sample efficiency that costs a day of compute would be a hollow win, so the time to the threshold
+stands beside its timesteps. A clock also counts what other work took from a shared core,
+and differs from one machine to the next and from run to run: no other table holds what it says.
+
+    python -m suite.results.cost --scale quick
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import math
+import sys
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from suite import SuiteError, config
+from suite.command import write_result
+from suite.names import algorithm_name
+from suite.results import aggregate
+from suite.results.run_file import RunFileError
+from suite.results.statistics import censored_median
+from suite.results.summary import Planned
+
+BENCHMARK, RUN_JSON = "benchmark", "run JSON"
+
+
+class Cost(NamedTuple):
+    """What one run took, on one core."""
+
+    training_seconds: Mapping[int, float]  # until each evaluation, without the evaluations
+    evaluation_seconds: float
+    wall_seconds: float
+    source: str  # of wall_seconds
+    peak_memory_bytes: int
+
+
+def read_cost(path: Path, metadata: Mapping[str, Any], timesteps: Sequence[int]) -> Cost:
+    """The cost of a run file: Snakemake's benchmark beside it where there is one, and its JSON.
+
+    The benchmark's time counts the start of Python too. Its memory is sampled every now and then;
+    the high-water mark in the JSON misses nothing, so that one is taken.
+    """
+    try:
+        clock = pd.DataFrame(metadata["evaluations"]).set_index("timestep").loc[timesteps]
+        clock = clock[["seconds", "evaluation_seconds"]].astype(float)
+        duration, memory = float(metadata["duration_seconds"]), int(metadata["peak_memory_bytes"])
+    except (KeyError, TypeError, ValueError) as error:
+        beside = path.with_suffix(".json").name
+        raise RunFileError(path, f"{beside} does not tell what the run took ({error!r})") from None
+    measured = read_benchmark(path.with_suffix(".benchmark.tsv"))
+    wall, source = (duration, RUN_JSON) if measured is None else (measured, BENCHMARK)
+    evaluating = clock["evaluation_seconds"].cumsum()
+    training = (clock["seconds"] - evaluating).to_dict()
+    return Cost(training, float(evaluating.iloc[-1]), wall, source, memory)
+
+
+def read_benchmark(path: Path) -> float | None:
+    """Seconds in a benchmark file of Snakemake; None where there is none."""
+    if not path.exists():
+        return None
+    rows = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines(), delimiter="\t"))
+    try:
+        return float(rows[-1]["s"])
+    except (IndexError, KeyError, TypeError, ValueError):
+        raise SuiteError(
+            f"{path}: is not a benchmark file of Snakemake: delete it, and the time is taken from "
+            "the run's JSON"
+        ) from None
+
+
+def tabulate(
+    plan: Iterable[Planned], costs: Mapping[config.Run, Cost], times: pd.DataFrame
+) -> pd.DataFrame:
+    """One row an environment, algorithm and threshold; `times` is thresholds.csv."""
+    rows = []
+    for environment, algorithm, _, timesteps in plan:
+        budget = timesteps[-1]
+        own = {
+            run.seed: cost
+            for run, cost in costs.items()
+            if (run.environment, run.algorithm) == (environment, algorithm)
+        }
+        whole = {
+            "environment": environment,
+            "algorithm": algorithm,
+            "runs": len(own),
+            "timesteps": budget,
+            **(_whole_runs(budget, list(own.values())) if own else {}),
+        }
+        arrivals = times[(times["environment"] == environment) & (times["algorithm"] == algorithm)]
+        rows += [
+            {**whole, "threshold": threshold, **_arrivals(group, own)}
+            for threshold, group in arrivals.groupby("threshold", sort=False)
+        ] or [whole]
+    return pd.DataFrame(rows)
+
+
+def _whole_runs(budget: int, costs: Sequence[Cost]) -> dict[str, Any]:
+    training = sum(cost.training_seconds[budget] for cost in costs)
+    evaluating = sum(cost.evaluation_seconds for cost in costs)
+    sources = Counter(cost.source for cost in costs)
+    return {
+        "timesteps_per_second": len(costs) * budget / training,
+        "evaluation_share": evaluating / (training + evaluating),
+        "wall_hours": sum(cost.wall_seconds for cost in costs) / 3600,
+        "time_source": " and ".join(
+            source if len(sources) == 1 else f"{source} of {sources[source]}"
+            for source in (BENCHMARK, RUN_JSON)
+            if sources[source]
+        ),
+        "peak_memory_mb": max(cost.peak_memory_bytes for cost in costs) / 1e6,
+    }
+
+
+def _arrivals(times: pd.DataFrame, costs: Mapping[int, Cost]) -> dict[str, float]:
+    arrived = times.dropna(subset="timestep")
+    never = [math.inf] * (len(times) - len(arrived))
+    timesteps = arrived["timestep"].astype(int).tolist()
+    seconds = [
+        costs[seed].training_seconds[timestep]
+        for seed, timestep in zip(arrived["seed"], timesteps, strict=True)
+    ]
+    return {
+        "reached": len(arrived),
+        "median_timestep": censored_median([*timesteps, *never]),
+        "median_seconds": censored_median([*seconds, *never]),
+    }
+
+
+def cost_table(study: Mapping[str, Any], scale: str, results: Path) -> pd.DataFrame:
+    """The table of the runs that are there."""
+    loaded = aggregate.load_runs(study, scale, results, partial=True)
+    plan = aggregate.plan(study, scale)
+    grids = {(pair.environment, pair.algorithm): pair.timesteps for pair in plan}
+    costs = {
+        run: read_cost(results / run.path, metadata, grids[run.environment, run.algorithm])
+        for run, metadata in loaded.metadata.items()
+    }
+    levels = {name: entry["thresholds"] for name, entry in study["environments"].items()}
+    return tabulate(plan, costs, aggregate.thresholds(loaded.evaluations, levels))
+
+
+HEAD = (
+    "algorithm",
+    "timesteps a second",
+    "hours by the clock",
+    "hours from",
+    "peak memory",
+    "threshold",
+    "reached",
+    "median timesteps",
+    "median training time",
+)
+
+
+def as_text(table: pd.DataFrame) -> list[tuple[str, ...]]:
+    """The rows of one environment to read, the head first."""
+    return [HEAD, *map(_row_text, table.to_dict("records"))]
+
+
+def _row_text(row: Mapping[str, Any]) -> tuple[str, ...]:
+    name = algorithm_name(row["algorithm"])
+    if not row["runs"]:
+        return (name, *["no run"] * (len(HEAD) - 1))
+    arrives = math.isfinite(row["median_timestep"])
+    return (
+        name,
+        f"{row['timesteps_per_second']:,.0f}",
+        f"{row['wall_hours']:,.3f}",
+        row["time_source"],
+        f"{row['peak_memory_mb']:,.0f} MB",
+        f"{row['threshold']:g}",
+        f"{row['reached']:.0f} of {row['runs']}",
+        f"{row['median_timestep']:,.0f}" if arrives else f"> {row['timesteps']:,}",
+        duration_text(row["median_seconds"]) if arrives else "not within training",
+    )
+
+
+def duration_text(seconds: float) -> str:
+    if seconds < 60:
+        return f"{seconds:.2g} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02d} min"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="suite.results.cost", description=__doc__.splitlines()[0])
+    parser.add_argument("--scale", required=True, help="a scale of the study")
+    parser.add_argument("--envs", default="envs.yaml", help="the study (default: %(default)s)")
+    parser.add_argument(
+        "--results", type=Path, default=Path("results"), help="folder of the run files"
+    )
+    parser.add_argument("--out-dir", type=Path, help="default: the scale's folder in the results")
+    options = parser.parse_args(arguments)
+
+    def make() -> dict[Path, str]:
+        table = cost_table(config.load(options.envs), options.scale, options.results)
+        folder = options.out_dir or options.results / options.scale
+        return {folder / "cost.csv": aggregate.to_csv(table)}
+
+    return write_result(parser.prog, make)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,94 @@
+"""Where a result came from: code, packages, machine and threads, without naming the machine."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+import re
+import resource
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import threadpoolctl
+
+ROOT = Path(__file__).parents[2]
+
+
+def collect() -> dict[str, Any]:
+    """Call when everything that the run uses is imported: it reports what is loaded."""
+    return {
+        "git": git_state(ROOT),
+        "python": platform.python_version(),
+        "platform": f"{platform.system()} {platform.machine()}",
+        "cpu": cpu_model(),
+        "packages": loaded_packages(),
+        "thread_pools": thread_pools(),
+    }
+
+
+def git_state(folder: Path) -> dict[str, Any] | None:
+    """Commit, and whether the tracked files are unchanged; None outside a repository."""
+
+    def git(*arguments: str) -> str:
+        command = ["git", "-C", str(folder), *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout  # noqa: S603
+
+    try:
+        if Path(git("rev-parse", "--show-toplevel").strip()) != folder.resolve():
+            return None
+        return {
+            "commit": git("rev-parse", "HEAD").strip(),
+            "clean": not git("status", "--porcelain", "--untracked-files=no").strip(),
+        }
+    except (OSError, subprocess.CalledProcessError):
+        return None
+
+
+def cpu_model() -> str:
+    return _told_by_system("/proc/cpuinfo", r"model name\s*:\s*(.+)") or platform.processor()
+
+
+def loaded_packages() -> dict[str, str]:
+    """Versions of the installed distributions that have a module loaded."""
+    distributions = importlib.metadata.packages_distributions()
+    loaded = {name.partition(".")[0] for name in sys.modules}
+    names = {name for module in loaded for name in distributions.get(module, [])}
+    return {name: importlib.metadata.version(name) for name in sorted(names, key=str.lower)}
+
+
+def thread_pools() -> list[dict[str, Any]]:
+    """BLAS and OpenMP libraries with the number of threads that they use now."""
+    keys = ("user_api", "internal_api", "version", "architecture", "num_threads")
+    return [{key: pool.get(key) for key in keys} for pool in threadpoolctl.threadpool_info()]
+
+
+def peak_memory_bytes() -> int:
+    """Bytes that this process held at most.
+
+    Linux hands `ru_maxrss` down from the process that starts another, `VmHWM` it does not.
+    """
+    return _memory_bytes("VmHWM")
+
+
+def resident_memory_bytes() -> int:
+    """Bytes that this process holds now; where the system does not tell, the most it ever held."""
+    return _memory_bytes("VmRSS")
+
+
+def _memory_bytes(field: str) -> int:
+    kilobytes = _told_by_system("/proc/self/status", rf"{field}:\s*(\d+) kB")
+    if kilobytes:
+        return int(kilobytes) * 1024
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def _told_by_system(path: str, line: str) -> str | None:
+    """The group of the first such line; None where there is no such file or line."""
+    try:
+        match = re.search(f"^{line}$", Path(path).read_text(encoding="utf-8"), re.MULTILINE)
+    except OSError:
+        return None
+    return match and match[1]

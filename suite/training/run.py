@@ -1,0 +1,202 @@
+"""One run: train one algorithm on one environment with one seed, evaluate it on the way.
+
+    python -m suite.training.run --scale quick --env Taxi-v3 --algorithm dqn --seed 3 --out FILE.csv
+
+The evaluations go to FILE.csv, which holds no clock and is byte-identical when run again;
+settings, provenance and times go to FILE.json, and POWR's trained agent to FILE.npz. All appear
+whole or not at all, the CSV last.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import re
+import sys
+import tempfile
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import threadpoolctl
+
+from powr import POWR
+from suite import SuiteError, config
+from suite.command import write_result
+from suite.training import algorithms, environments, provenance
+from suite.training.evaluation import COLUMNS, Evaluation, Evaluator, planned_grid
+
+STREAMS = ("training", "agent", "evaluation", "sampled_evaluation")
+
+
+def seed_streams(seed: int) -> dict[str, int]:
+    """Independent seeds of the parts of a run, the same for every algorithm."""
+    children = np.random.SeedSequence(seed).spawn(len(STREAMS))
+    return {
+        name: int(child.generate_state(1)[0]) for name, child in zip(STREAMS, children, strict=True)
+    }
+
+
+class Recorder:
+    """The callback of training: evaluates at the points of the grid, stops at the last."""
+
+    def __init__(self, evaluator: Evaluator, points: list[int], name: str) -> None:
+        self.evaluator = evaluator
+        self.points = points
+        self.name = name
+        self.rows: list[tuple[int, Evaluation]] = []
+        self.times: list[dict[str, float]] = []
+        self.start = time.perf_counter()
+
+    def __call__(self, agent: Any) -> bool:
+        if agent.num_timesteps == self.points[len(self.rows)]:
+            self._evaluate(agent)
+        return len(self.rows) == len(self.points)
+
+    def _evaluate(self, agent: Any) -> None:
+        begin, begin_cpu = time.perf_counter(), time.process_time()
+        result = self.evaluator.evaluate(agent)
+        end = time.perf_counter()
+        timestep = agent.num_timesteps
+        self.rows.append((timestep, result))
+        self.times.append(
+            {
+                "timestep": timestep,
+                "seconds": end - self.start,
+                "evaluation_seconds": end - begin,
+                "cpu_seconds": time.process_time(),
+                "evaluation_cpu_seconds": time.process_time() - begin_cpu,
+            }
+        )
+        training = end - self.start - sum(entry["evaluation_seconds"] for entry in self.times)
+        print(
+            f"{self.name}: {timestep:,} of {self.points[-1]:,} timesteps, "
+            f"{timestep / training:,.0f} a second, last return {result.mean:.2f}",
+            file=sys.stderr,
+            flush=True,
+        )
+
+
+def run(settings: dict[str, Any], seed: int, name: str) -> tuple[str, dict[str, Any], bytes | None]:
+    """The text of the run's CSV, the content of its JSON, and the file of a trained POWR."""
+    started = datetime.now(UTC)
+    environments.check_fingerprint(settings["environment"])
+    seeds = seed_streams(seed)
+    protocol = settings["evaluation"]
+    learn = algorithms.build(settings, seeds)
+    evaluator = Evaluator(
+        settings["environment"],
+        episodes=protocol["episodes"],
+        seed=seeds["evaluation"],
+        sampled_seed=seeds["sampled_evaluation"] if records_sampled(settings) else None,
+    )
+    points = planned_grid(settings)
+    recorder = Recorder(evaluator, points, name)
+    # All libraries are loaded by now, so that none is missed.
+    with threadpoolctl.threadpool_limits(1):
+        origin = provenance.collect()
+        trained = learn(settings["timesteps"], callback=recorder)
+    if len(recorder.rows) < len(points):
+        raise SuiteError(
+            f"{name}: training ended before timestep {points[len(recorder.rows)]}, where an "
+            "evaluation was due"
+        )
+    csv = as_csv(recorder.rows)
+    agent = saved(trained) if isinstance(trained, POWR) else None
+    document = {
+        "settings": {**settings, "seed": seed},
+        "digest": config.digest(settings),
+        "csv_sha256": hashlib.sha256(csv.encode()).hexdigest(),
+        **({} if agent is None else {"agent_sha256": hashlib.sha256(agent).hexdigest()}),
+        "provenance": origin,
+        "seed_streams": seeds,
+        "started": started.isoformat(timespec="seconds"),
+        "duration_seconds": recorder.times[-1]["seconds"],
+        "peak_memory_bytes": provenance.peak_memory_bytes(),
+        "evaluations": recorder.times,
+    }
+    return csv, document, agent
+
+
+def records_sampled(settings: dict[str, Any]) -> bool:
+    """Whether the policy is evaluated by sampling too: POWR's always, others' where asked for."""
+    algorithm = settings["algorithm"]
+    return algorithm["class"] == "powr" or algorithm.get("sampled", False)
+
+
+def saved(agent: POWR) -> bytes:
+    """The content of the file that `POWR.load` reads."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "agent.npz")
+        agent.save(path)
+        return path.read_bytes()
+
+
+def as_csv(rows: list[tuple[int, Evaluation]]) -> str:
+    lines = [COLUMNS, *((timestep, *evaluation) for timestep, evaluation in rows)]
+    return "".join(
+        ",".join("" if cell is None else str(cell) for cell in line) + "\n" for line in lines
+    )
+
+
+def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="suite.training.run", description=__doc__.splitlines()[0])
+    parser.add_argument("--scale", required=True, help="a scale of the study, or ablations")
+    parser.add_argument("--env", required=True, help="an environment of the scale")
+    parser.add_argument("--algorithm", required=True, help="an algorithm of the scale")
+    parser.add_argument("--seed", required=True, type=int, help="a whole number from 0 on")
+    parser.add_argument("--out", required=True, type=Path, help="run file to write, ends in .csv")
+    parser.add_argument("--envs", default="envs.yaml", help="the study (default: %(default)s)")
+    options = parser.parse_args(arguments)
+    if options.seed < 0:
+        parser.error(f"--seed {options.seed}: must be a whole number from 0 on")
+    if options.out.suffix != ".csv" or options.out.is_dir():
+        parser.error(f"--out {options.out}: must name a file that ends in .csv")
+    return options
+
+
+def find_settings(study: dict[str, Any], options: argparse.Namespace) -> dict[str, Any]:
+    """The run's settings; which variant of an ablation is meant, the name of its run file says."""
+    if options.scale == config.ABLATIONS:
+        digest = options.out.stem.partition("-")[2]
+        return config.resolve_variant(study, options.env, options.algorithm, digest)
+    return config.resolve(study, options.scale, options.env, options.algorithm)
+
+
+def check_out(out: Path, seed: int, digest: str) -> None:
+    """Refuse a file that could not be written in the end, or that would pass for another run."""
+    folder = next(folder for folder in out.absolute().parents if folder.exists())
+    if not (folder.is_dir() and os.access(folder, os.W_OK)):
+        raise SuiteError(f"--out {out}: {folder} is not a folder that can be written to")
+    if re.fullmatch(r"seed\d+-[0-9a-f]{12}", out.stem) and out.stem != f"seed{seed}-{digest}":
+        raise SuiteError(
+            f"--out {out}: the name is that of another seed or other settings; this run's is "
+            f"seed{seed}-{digest}.csv. If envs.yaml has changed meanwhile, start the workflow again"
+        )
+
+
+def main(arguments: list[str] | None = None) -> int:
+    options = parse_arguments(arguments)
+
+    def make() -> dict[Path, str | bytes]:
+        study = config.load(options.envs)
+        settings = find_settings(study, options)
+        check_out(options.out, options.seed, config.digest(settings))
+        name = f"{options.algorithm} on {options.env}, seed {options.seed}"
+        csv, document, agent = run(settings, options.seed, name)
+        # The CSV comes last: it says that the run is finished.
+        return {
+            options.out.with_suffix(".json"): json.dumps(document, indent=1) + "\n",
+            **({} if agent is None else {options.out.with_suffix(".npz"): agent}),
+            options.out: csv,
+        }
+
+    return write_result("suite.training.run", make)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

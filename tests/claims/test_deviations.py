@@ -1,0 +1,91 @@
+"""No setting departs from what is stated without an entry that says so."""
+
+import copy
+import re
+from pathlib import Path
+
+import pytest
+
+from suite import SuiteError, config
+from suite.claims import deviations, ledger
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def study():
+    return config.load(ROOT / "envs.yaml")
+
+
+@pytest.fixture
+def document():
+    return deviations.load(ROOT / "deviations.yaml", ledger.load(ROOT / "claims.yaml"))
+
+
+def test_every_departure_of_the_study_is_declared(study, document):
+    assert deviations.undeclared(study, document) == []
+
+
+def test_every_declared_setting_departs(study, document):
+    declared = {name for entry in document["deviations"] for name in entry["settings"]}
+    assert declared == set(deviations.departures(study, document["stated"]))
+
+
+CHANGES = {
+    "powr.gamma": lambda study: study["algorithms"]["powr"]["settings"].update(gamma=0.9),
+    "a2c.learning_rate": lambda study: study["algorithms"]["a2c"]["settings"].update(
+        learning_rate=0.1
+    ),
+    "dqn.gamma": lambda study: study["algorithms"]["dqn"].update(
+        environments={"Taxi-v3": {"gamma": 0.9}}
+    ),
+    "ppo.policy": lambda study: study["algorithms"]["ppo"].update(policy="CnnPolicy"),
+    "Taxi-v3.kwargs": lambda study: study["environments"]["Taxi-v3"]["kwargs"].update(
+        is_rainy=True
+    ),
+    "MountainCar-v0.thresholds": lambda study: study["environments"]["MountainCar-v0"].update(
+        thresholds=[-120]
+    ),
+    "paper.seeds": lambda study: study["scales"]["paper"].update(seeds=5),
+    "paper.timesteps": lambda study: study["scales"]["paper"]["timesteps"].update({"Taxi-v3": 10}),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_an_undeclared_change_is_found(name, study, document):
+    changed = copy.deepcopy(study)
+    CHANGES[name](changed)
+    assert deviations.undeclared(changed, document) == [name]
+
+
+@pytest.mark.parametrize("name", ["powr.step_size", "FrozenLake-v1.kwargs", "powr.kernel"])
+def test_a_removed_entry_is_missed(name, study, document):
+    for entry in document["deviations"]:
+        entry["settings"] = [setting for setting in entry["settings"] if setting != name]
+    assert deviations.undeclared(study, document) == [name]
+
+
+def test_a_tuned_algorithm_under_another_name_is_no_departure(study, document):
+    study["algorithms"]["dqn-tuned"] = {
+        "class": "dqn",
+        "revision": 1,
+        "policy": "MlpPolicy",
+        "settings": {"learning_rate": 0.1},
+    }
+    assert deviations.undeclared(study, document) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("touches: [taxi-eight,", "touches: [taxi-nine,", "taxi-nine is not the id of a claim"),
+        ("id: budgets", "id: powr-prior", "powr-prior is given twice"),
+        ("    effect: Expected to be none on average.\n", "", "'effect' is a required property"),
+    ],
+)
+def test_faults_are_named(tmp_path, old, new, message):
+    text = (ROOT / "deviations.yaml").read_text()
+    assert old in text
+    (tmp_path / "deviations.yaml").write_text(text.replace(old, new, 1))
+    with pytest.raises(SuiteError, match=re.escape(message)):
+        deviations.load(tmp_path / "deviations.yaml", ledger.load(ROOT / "claims.yaml"))

@@ -1,0 +1,258 @@
+"""Verdicts from run files: what is missing is said, and claims.yaml is sound."""
+
+import io
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from suite import SuiteError, config
+from suite.claims import ledger
+from suite.results import aggregate
+from suite.results.statistics import Interval
+from tests.support.pointers import is_test
+from tests.support.run_files import STUDY, csv_text, run_of, write_run
+
+ROOT = Path(__file__).parents[2]
+CLAIMS = {
+    "scale": "tiny",
+    "level": 0.05,
+    "rules": {"earlier": {"statistic": "the statistic", "decision": "the decision"}},
+    "claims": [
+        {
+            "id": "earlier-frozenlake",
+            "claim": "POWR is earlier.",
+            "place": "Figure 2",
+            "quote": "quicker",
+            "rule": "earlier",
+            "parameters": {
+                "thresholds": {"FrozenLake-v1": 0.8},
+                "algorithm": "powr",
+                "others": ["dqn"],
+            },
+        }
+    ],
+}
+DEPARTURES = [{"id": "a-deviation", "what": "The ice.", "touches": ["earlier-frozenlake"]}]
+
+
+@pytest.fixture
+def results(tmp_path):
+    """POWR is at 0.8 from the second evaluation on, DQN from the third."""
+    for environment in STUDY["environments"]:
+        for seed in range(3):
+            write_run(
+                tmp_path,
+                run_of(environment, "powr", seed),
+                csv_text({100: 0.0, 1000: 0.9, **({5000: 0.9} if "Frozen" in environment else {})}),
+            )
+            write_run(
+                tmp_path,
+                run_of(environment, "dqn", seed),
+                csv_text({100: 0.0, 1000: 0.0, 5000: 0.9}),
+            )
+    return tmp_path
+
+
+def judge(results, scale_of_paper="tiny", partial=False, others=("dqn",), study=STUDY):
+    parameters = {**CLAIMS["claims"][0]["parameters"], "others": list(others)}
+    document = {
+        **CLAIMS,
+        "scale": scale_of_paper,
+        "claims": [{**CLAIMS["claims"][0], "parameters": parameters}],
+    }
+    loaded = aggregate.load_runs(study, "tiny", results, partial=True)
+    data = ledger.gather(study, "tiny", loaded)
+    (judged,) = ledger.judge_all(document, data, "tiny", loaded, partial)
+    return judged
+
+
+def remove(results, algorithm, *seeds):
+    for seed in seeds:
+        (results / run_of("FrozenLake-v1", algorithm, seed).path).unlink()
+
+
+class TestVerdict:
+    def test_follows_the_data(self, results):
+        assert judge(results).outcome.verdict == "reproduced"
+        for seed in range(3):
+            late = csv_text({100: 0.0, 1000: 0.0, 5000: 0.0})
+            write_run(results, run_of("FrozenLake-v1", "powr", seed), late)
+        assert judge(results).outcome.verdict == "not reproduced"
+
+    def test_rests_on_the_runs_of_its_algorithms(self, results):
+        judged = judge(results)
+        assert {run.environment for run in judged.runs} == {"FrozenLake-v1"}
+        assert len(judged.runs) == 6
+
+    def test_is_preliminary_at_other_scales(self, results):
+        assert not judge(results).preliminary
+        assert judge(results, scale_of_paper="paper").preliminary
+
+    def test_is_not_tested_where_a_run_is_missing(self, results):
+        remove(results, "dqn", 1)
+        judged = judge(results)
+        assert judged.outcome.verdict == "not tested"
+        assert judged.outcome.reason == "1 of 3 runs of DQN on FrozenLake-v1 are missing"
+
+    def test_of_part_of_the_runs_is_preliminary(self, results):
+        for seed in range(3):
+            (results / run_of("MountainCar-v0", "dqn", seed).path).unlink()
+        assert not judge(results, partial=True).preliminary
+        four_seeds = {**STUDY, "scales": {"tiny": {**STUDY["scales"]["tiny"], "seeds": 4}}}
+        judged = judge(results, partial=True, study=four_seeds)
+        assert judged.outcome.verdict == "reproduced"
+        assert judged.preliminary
+
+    def test_of_too_few_runs_is_not_tested(self, results):
+        remove(results, "dqn", 1)
+        judged = judge(results, partial=True)
+        assert judged.outcome.verdict == "not tested"
+        assert judged.outcome.reason == "2 seeds of DQN on FrozenLake-v1, 3 are needed"
+        assert not judged.preliminary
+
+    def test_needs_at_least_one_run_of_each(self, results):
+        remove(results, "dqn", 0, 1, 2)
+        outcome = judge(results, partial=True).outcome
+        assert outcome.verdict == "not tested"
+        assert outcome.reason == "3 of 3 runs of DQN on FrozenLake-v1 are missing"
+
+    def test_is_not_tested_where_an_algorithm_is_not_in_the_scale(self, results):
+        outcome = judge(results, others=["dqn", "trpo"]).outcome
+        assert outcome.reason == "TRPO on FrozenLake-v1 is not part of this scale"
+
+
+class TestOutput:
+    @pytest.fixture
+    def run(self, results, monkeypatch):
+        monkeypatch.setattr(config, "load", lambda path: STUDY)
+        monkeypatch.setattr(ledger, "load", lambda path: CLAIMS)
+        monkeypatch.setattr(
+            ledger.deviations, "load", lambda path, document: {"deviations": DEPARTURES}
+        )
+        options = ["--scale", "tiny", "--results", str(results)]
+        return lambda: ledger.main(options)
+
+    def test_table_has_a_row_a_finding(self, run, results):
+        assert run() == 0
+        (row,) = pd.read_csv(results / "tiny" / "claims.csv").to_dict("records")
+        assert row["id"] == "earlier-frozenlake"
+        assert row["verdict"] == "reproduced"
+        assert not row["preliminary"]
+        assert row["estimate"] == pytest.approx(5)
+        assert row["p_value"] == 0.05
+        assert len(row["run_files"].split()) == 6
+        assert all((results / path).exists() for path in row["run_files"].split())
+
+    def test_an_untested_claim_keeps_its_row(self, run, results):
+        remove(results, "powr", 0)
+        assert run() == 0
+        (row,) = pd.read_csv(results / "tiny" / "claims.csv").to_dict("records")
+        assert row["verdict"] == "not tested"
+        assert row["reason"] == "1 of 3 runs of POWR on FrozenLake-v1 are missing"
+
+    def test_page_has_everything_a_reader_needs(self, run, results):
+        assert run() == 0
+        page = (results / "tiny" / "claims.md").read_text()
+        for text in (
+            "1 reproduced, 0 partly, 0 not reproduced, 0 not tested",
+            "**reproduced**",
+            '"quicker" (Figure 2)',
+            "the statistic",
+            "the decision",
+            "FrozenLake-v1: POWR against DQN",
+            "a-deviation: The ice.",
+            "6 run files",
+            run_of("FrozenLake-v1", "powr", 2).path.name,
+        ):
+            assert text in page
+
+    def test_rebuilding_gives_the_same_bytes(self, run, results):
+        run()
+        first = (results / "tiny" / "claims.md").read_bytes()
+        run()
+        assert (results / "tiny" / "claims.md").read_bytes() == first
+
+    def test_an_edited_run_file_is_an_error(self, run, results, capsys):
+        path = results / run_of("FrozenLake-v1", "powr", 0).path
+        path.write_text(path.read_text().replace("0.9", "0.8"))
+        assert run() == 1
+        assert str(path) in capsys.readouterr().err
+
+
+class TestClaimsFile:
+    @pytest.fixture
+    def document(self):
+        return ledger.load(ROOT / "claims.yaml")
+
+    def test_every_claim_is_about_the_study(self, document):
+        study = config.load(ROOT / "envs.yaml")
+        planned = {(run.environment, run.algorithm) for run in config.runs(study, "paper")}
+        for claim in document["claims"]:
+            assert planned.issuperset(ledger.needed(claim["parameters"]))
+            for environment, threshold in claim["parameters"].get("thresholds", {}).items():
+                assert threshold in study["environments"][environment]["thresholds"]
+
+    def test_the_paper_scale_trains_long_enough(self, document):
+        study = config.load(ROOT / "envs.yaml")
+        for claim in document["claims"]:
+            parameters = claim["parameters"]
+            horizons = {**parameters.get("arrive", {}), **parameters.get("fail", {})}
+            for algorithm, timesteps in horizons.items():
+                settings = config.resolve(study, "paper", parameters["environment"], algorithm)
+                assert settings["timesteps"] >= timesteps
+
+    def test_tests_that_it_points_at_exist(self, document):
+        for claim in document["claims"]:
+            for name in claim.get("tests", []):
+                assert is_test(name), name
+
+    def test_every_rule_is_used(self, document):
+        assert {claim["rule"] for claim in document["claims"]} == set(document["rules"])
+
+    @pytest.mark.parametrize(
+        ("old", "new", "message"),
+        [
+            ("id: earlier-taxi", "id: earlier-frozenlake", "earlier-frozenlake is given twice"),
+            ("rule: earlier", "rule: later", "later"),
+            ("level: 0.05", "level: 5", "level"),
+            ("      when: end", "      when: soon", "soon"),
+            ("      scale: log", "      scale: log\n      extra: 1", "extra"),
+            ("    place: Appendix D.1\n", "", "place"),
+        ],
+    )
+    def test_faults_are_named(self, tmp_path, old, new, message):
+        text = (ROOT / "claims.yaml").read_text()
+        assert old in text
+        (tmp_path / "claims.yaml").write_text(text.replace(old, new, 1))
+        with pytest.raises(SuiteError, match=message):
+            ledger.load(tmp_path / "claims.yaml")
+
+
+def test_table_can_be_read_back(results):
+    text = aggregate.to_csv(ledger.tabulate([judge(results)]))
+    assert pd.read_csv(io.StringIO(text))["statistic"].str.startswith("how many times").all()
+
+
+def six_digits(number):
+    return float(f"{number:.6g}")
+
+
+@pytest.mark.parametrize("partial", [True, False])
+def test_verdicts_are_read_back_as_they_were_given(results, tmp_path, partial):
+    remove(results, "dqn", *([1] if not partial else []))
+    judged = judge(results, scale_of_paper="paper", partial=partial)
+    path = tmp_path / "claims.csv"
+    path.write_text(aggregate.to_csv(ledger.tabulate([judged])))
+    loaded = aggregate.load_runs(STUDY, "tiny", results, partial=True)
+    (read,) = ledger.read_judged(path, {"claims": [judged.claim]}, loaded)
+    findings = [
+        finding._replace(
+            runs=(),
+            estimate=six_digits(finding.estimate),
+            interval=Interval(*map(six_digits, finding.interval)),
+            p_value=six_digits(finding.p_value),
+        )
+        for finding in judged.outcome.findings
+    ]
+    assert read == judged._replace(outcome=judged.outcome._replace(findings=findings))

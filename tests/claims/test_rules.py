@@ -1,0 +1,290 @@
+"""Every rule, both ways: other data, another verdict."""
+
+import math
+
+import pandas as pd
+import pytest
+
+from suite.claims import rules
+from suite.claims.rules import needed
+from suite.claims.verdicts import NOT_REPRODUCED, NOT_TESTED, PARTLY, REPRODUCED, Data
+
+GRID = [100, 200, 400, 800, 1600, 3200, 6400, 12800]
+LEVEL = 0.05
+
+
+def evaluations(curves, exact=None):
+    """Rows of runs; `curves`: (environment, algorithm) -> the means of each seed."""
+    rows = [
+        (environment, algorithm, seed, timestep, mean, (exact or {}).get(algorithm, mean))
+        for (environment, algorithm), seeds in curves.items()
+        for seed, means in enumerate(seeds)
+        for timestep, mean in zip(GRID, means, strict=True)
+    ]
+    columns = ["environment", "algorithm", "seed", "timestep", "mean", "exact_return"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def data_of(curves, budget=GRID[-1], optimum=7.93):
+    environments = {environment for environment, _ in curves}
+    return Data(
+        evaluations(curves),
+        dict.fromkeys(curves, budget),
+        dict.fromkeys(environments, GRID[-1]),
+        dict.fromkeys(environments, optimum),
+    )
+
+
+def arriving(at):
+    """A curve that meets the threshold 1 from evaluation number `at` on; None: never."""
+    return [float(at is not None and i >= at) for i in range(len(GRID))]
+
+
+def compare(own, other, third=None):
+    """Data of POWR and two others on one environment."""
+    return data_of({("E", "powr"): own, ("E", "dqn"): other, ("E", "ppo"): third or other})
+
+
+EARLY = [arriving(at) for at in (0, 0, 1, 1)]
+LATE = [arriving(at) for at in (3, 4, 3, None)]
+HALF = [arriving(at) for at in (0, 1, None, None)]
+NEVER = [arriving(None)] * 4
+MIXED = [arriving(at) for at in (0, 1, None, 0)]
+
+
+EARLIER = {"thresholds": {"E": 1}, "algorithm": "powr", "others": ["dqn", "ppo"]}
+
+
+class TestEarlier:
+    @pytest.mark.parametrize(
+        ("own", "other", "third", "verdict"),
+        [
+            (EARLY, LATE, LATE, REPRODUCED),
+            (EARLY, NEVER, NEVER, REPRODUCED),
+            (EARLY, LATE, EARLY, PARTLY),
+            (LATE, EARLY, EARLY, NOT_REPRODUCED),
+            (EARLY, EARLY, EARLY, NOT_REPRODUCED),
+            (NEVER, NEVER, NEVER, NOT_REPRODUCED),
+            (EARLY[:2], LATE, LATE, NOT_TESTED),
+        ],
+    )
+    def test_verdict(self, own, other, third, verdict):
+        outcome = rules.earlier(compare(own, other, third), EARLIER, LEVEL)
+        assert outcome.verdict == verdict
+
+    def test_sampled_policy_of_its_own(self):
+        data = compare(EARLY, [arriving(2)] * 4)
+        late = (data.evaluations["timestep"] >= GRID[4]).astype(float)
+        own = data.evaluations["algorithm"] == "powr"
+        data = data._replace(evaluations=data.evaluations.assign(sampled_mean=late.where(own)))
+        assert rules.earlier(data, EARLIER, LEVEL).verdict == REPRODUCED
+        outcome = rules.earlier(data, {**EARLIER, "sampled": True}, LEVEL)
+        assert outcome.verdict == NOT_REPRODUCED
+
+    def test_finding_has_its_numbers(self):
+        first, _ = rules.earlier(compare(EARLY, LATE), EARLIER, LEVEL).findings
+        assert first.subject == "E: POWR against DQN"
+        assert first.p_value == pytest.approx(1 / math.comb(8, 4))
+        assert first.interval.low <= first.estimate <= first.interval.high
+        assert "medians 150 and 1,200" in first.statistic
+        assert first.runs == (("E", "powr"), ("E", "dqn"))
+
+
+CURVES = {"environments": ["E"], "algorithm": "powr", "others": ["dqn", "ppo"]}
+
+
+class TestHigherArea:
+    @pytest.mark.parametrize(
+        ("own", "other", "third", "verdict"),
+        [
+            (EARLY, LATE, NEVER, REPRODUCED),
+            (EARLY, LATE, EARLY, PARTLY),
+            (LATE, EARLY, EARLY, NOT_REPRODUCED),
+            (EARLY[:2], LATE, LATE, NOT_TESTED),
+        ],
+    )
+    def test_verdict(self, own, other, third, verdict):
+        outcome = rules.higher_area(compare(own, other, third), CURVES, LEVEL)
+        assert outcome.verdict == verdict
+
+    def test_looks_no_further_than_all_algorithms_were_trained(self):
+        data = compare([[1.0] * 2 + [0.0] * 6] * 4, [[0.0] * 2 + [5.0] * 6] * 4)
+        assert rules.higher_area(data, CURVES, LEVEL).verdict == NOT_REPRODUCED
+        early = data._replace(shared={"E": 200})
+        assert rules.higher_area(early, CURVES, LEVEL).verdict == REPRODUCED
+
+
+SHAKY = [[0.0, 1.0] * 3 + [1.0, fall] for fall in (0.0, 0.1, 0.2, 0.3)]
+STEADY = [[0.0, 0.5, 0.4] + [rise] * 5 for rise in (1.0, 1.1, 1.2, 1.3)]
+
+
+class TestLessStable:
+    @pytest.mark.parametrize(
+        ("own", "other", "third", "verdict"),
+        [
+            (SHAKY, STEADY, STEADY, REPRODUCED),
+            (SHAKY, STEADY, SHAKY, PARTLY),
+            (STEADY, SHAKY, SHAKY, NOT_REPRODUCED),
+            (SHAKY[:2], STEADY, STEADY, NOT_TESTED),
+        ],
+    )
+    def test_verdict(self, own, other, third, verdict):
+        outcome = rules.less_stable(compare(own, other, third), CURVES, LEVEL)
+        assert outcome.verdict == verdict
+
+    def test_a_rise_is_no_instability(self):
+        rising = [[0.0, 1.0, 2.0, 5.0, 9.0, 9.0, 9.0, 9.5]] * 4
+        outcome = rules.less_stable(compare(rising, NEVER), CURVES, LEVEL)
+        assert outcome.verdict == NOT_REPRODUCED
+        assert outcome.findings[0].estimate == 0
+
+    def test_looks_no_further_than_all_algorithms_were_trained(self):
+        data = compare([[1.0] + [0.0] * 7] * 4, [[1.0] * 2 + [5.0, 0.0] * 3] * 4)
+        assert rules.less_stable(data, CURVES, LEVEL).verdict == NOT_REPRODUCED
+        early = data._replace(shared={"E": 200})
+        assert rules.less_stable(early, CURVES, LEVEL).verdict == REPRODUCED
+
+
+SPREAD = {**EARLIER, "scale": "linear"}
+ALIKE = [arriving(at) for at in (1, 1, 1, 1, 1, 1, 1)]
+APART = [arriving(at) for at in (0, 4, 0, 4, 0, 4, 2)]
+
+
+class TestLessSpread:
+    @pytest.mark.parametrize(
+        ("own", "other", "third", "verdict"),
+        [
+            (ALIKE, APART, APART, REPRODUCED),
+            (ALIKE, APART, ALIKE, PARTLY),
+            (ALIKE, APART, [arriving(None)] * 7, REPRODUCED),
+            (APART, ALIKE, ALIKE, NOT_REPRODUCED),
+            ([*ALIKE[:6], arriving(None)], APART, APART, NOT_REPRODUCED),
+            (ALIKE, [arriving(None)] * 7, [arriving(None)] * 7, NOT_TESTED),
+            (ALIKE[:4], APART[:4], APART[:4], REPRODUCED),
+            (ALIKE[:3], APART, APART, NOT_TESTED),
+        ],
+    )
+    @pytest.mark.parametrize("scale", ["linear", "log"])
+    def test_verdict(self, own, other, third, verdict, scale):
+        parameters = {**SPREAD, "scale": scale}
+        outcome = rules.less_spread(compare(own, other, third), parameters, LEVEL)
+        assert outcome.verdict == verdict
+
+    def test_an_algorithm_without_arrivals_is_shown_and_left_out(self):
+        data = compare(ALIKE, APART, [arriving(None)] * 7)
+        findings = rules.less_spread(data, SPREAD, LEVEL).findings
+        assert [finding.supports for finding in findings] == [True, None]
+        assert findings[1].statistic == "no run of the other arrives"
+
+    def test_proportion_and_timesteps_may_disagree(self):
+        own = [arriving(at) for at in (0, 1, 0, 1, 0, 1, 0)]
+        other = [arriving(at) for at in (3, 4, 3, 4, 3, 4, 3)]
+        linear, log = (
+            rules.less_spread(compare(own, other), {**SPREAD, "scale": scale}, LEVEL)
+            for scale in ("linear", "log")
+        )
+        assert linear.findings[0].estimate == pytest.approx(1 / 8)
+        assert log.findings[0].estimate == pytest.approx(1)
+
+    def test_a_run_that_never_arrives_counts_as_arriving_when_its_own_training_ends(self):
+        own = [*ALIKE[:6], arriving(0)]
+        other = [*ALIKE[:4], *[arriving(None)] * 3]
+        budgets = {("E", "powr"): 400, ("E", "dqn"): 1600, ("E", "ppo"): 800}
+        data = compare(own, other)._replace(budgets=budgets)
+        dqn, ppo = rules.less_spread(data, SPREAD, LEVEL).findings
+        # One own run is 100 timesteps from the median, three of theirs as far as the end is.
+        assert dqn.estimate == pytest.approx(100 / (3 * (1600 - 200)))
+        assert ppo.estimate == pytest.approx(100 / (3 * (800 - 200)))
+
+
+ARRIVALS = {
+    "environment": "E",
+    "column": "mean",
+    "at_least": 1,
+    "when": "ever",
+    "arrive": {"powr": 1600, "dqn": 1600},
+    "fail": {"ppo": 1600},
+}
+AT_THE_END = {**ARRIVALS, "at_least": 5, "when": "end", "arrive": {"powr": 1600}, "fail": {}}
+
+
+class TestWhoArrives:
+    @pytest.mark.parametrize(
+        ("powr", "dqn", "ppo", "verdict"),
+        [
+            (EARLY, LATE, NEVER, REPRODUCED),
+            (EARLY, LATE, MIXED, PARTLY),  # not only these two
+            (EARLY, HALF, NEVER, PARTLY),  # half are not most
+            (EARLY, [*NEVER[:3], arriving(0)], NEVER, PARTLY),  # capable, but seldom
+            (EARLY, NEVER, NEVER, NOT_REPRODUCED),
+            (NEVER, LATE, NEVER, NOT_REPRODUCED),
+        ],
+    )
+    def test_verdict(self, powr, dqn, ppo, verdict):
+        data = data_of({("E", "powr"): powr, ("E", "dqn"): dqn, ("E", "ppo"): ppo})
+        assert rules.who_arrives(data, ARRIVALS, LEVEL).verdict == verdict
+
+    def test_two_seeds_are_no_verdict(self):
+        data = data_of({("E", "powr"): EARLY, ("E", "dqn"): LATE, ("E", "ppo"): NEVER[:2]})
+        outcome = rules.who_arrives(data, ARRIVALS, LEVEL)
+        assert outcome == (NOT_TESTED, (), "2 seeds of PPO on E, 3 are needed")
+
+    def test_shorter_training_leaves_a_failure_open(self):
+        data = data_of({("E", "powr"): EARLY, ("E", "dqn"): EARLY, ("E", "ppo"): NEVER}, budget=800)
+        outcome = rules.who_arrives(data, ARRIVALS, LEVEL)
+        assert outcome.verdict == NOT_TESTED
+        assert [finding.supports for finding in outcome.findings] == [True, True, None]
+        assert "trained 800 of 1,600" in outcome.findings[2].statistic
+
+    @pytest.mark.parametrize(
+        ("curve", "verdict"),
+        [
+            ([9.0] * 5 + [0.0] * 3, NOT_REPRODUCED),
+            ([0.0] * 3 + [9.0] * 3 + [0.0] * 2, REPRODUCED),
+        ],
+    )
+    def test_the_median_of_the_last_five_evaluations_is_the_end(self, curve, verdict):
+        data = data_of({("E", "powr"): [curve] * 4})
+        assert rules.who_arrives(data, AT_THE_END, LEVEL).verdict == verdict
+        ever = {**AT_THE_END, "when": "ever"}
+        assert rules.who_arrives(data, ever, LEVEL).verdict == REPRODUCED
+
+    def test_shorter_training_leaves_the_end_open(self):
+        data = data_of({("E", "powr"): [[9.0] * 8] * 4}, budget=800)
+        assert rules.who_arrives(data, AT_THE_END, LEVEL).verdict == NOT_TESTED
+
+    def test_exact_return_and_distance_to_the_optimum(self):
+        data = data_of({("E", "powr"): EARLY}, optimum=1.3)
+        parameters = {
+            **{key: ARRIVALS[key] for key in ("environment", "when")},
+            "column": "exact_return",
+            "below_optimum": 0.3,
+            "arrive": {"powr": 1600},
+            "fail": {},
+        }
+        assert rules.who_arrives(data, parameters, LEVEL).verdict == REPRODUCED
+        closer = {**parameters, "below_optimum": 0.2}
+        assert rules.who_arrives(data, closer, LEVEL).verdict == NOT_REPRODUCED
+
+    def test_share_has_its_exact_interval(self):
+        data = data_of({("E", "powr"): EARLY, ("E", "dqn"): MIXED, ("E", "ppo"): NEVER})
+        powr, dqn, _ = rules.who_arrives(data, ARRIVALS, LEVEL).findings
+        assert dqn.estimate == 0.75
+        # Clopper and Pearson: with all of four, the lower end is (1 - 0.95)/2 to the power 1/4.
+        assert powr.interval == pytest.approx((0.025**0.25, 1))
+
+
+def test_every_rule_says_which_runs_it_needs():
+    assert needed(EARLIER) == [("E", "powr"), ("E", "dqn"), ("E", "ppo")]
+    assert needed(CURVES) == [("E", "powr"), ("E", "dqn"), ("E", "ppo")]
+    assert needed(ARRIVALS) == [("E", "powr"), ("E", "dqn"), ("E", "ppo")]
+    assert needed({"models": []}) == []
+    assert needed({"examples": []}) == []
+
+
+@pytest.mark.parametrize("rule", [rules.higher_area, rules.less_stable])
+@pytest.mark.parametrize("shared", [0, GRID[0]])
+def test_one_shared_evaluation_is_no_curve(rule, shared):
+    data = compare(EARLY, LATE)._replace(shared={"E": shared})
+    outcome = rule(data, CURVES, LEVEL)
+    assert outcome == (NOT_TESTED, (), "fewer than two evaluations are shared")

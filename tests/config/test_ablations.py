@@ -1,0 +1,157 @@
+"""The ablations of envs.yaml: which runs they have, what those share, and what is refused."""
+
+import inspect
+import json
+import re
+
+import pytest
+
+from powr import POWR
+from suite import SuiteError, config
+
+# Of runs that were made before there were ablations.
+PAPER_DIGESTS = {
+    ("FrozenLake-v1", "a2c"): "c3d33d0f4ded",
+    ("FrozenLake-v1", "dqn"): "5feb10717e2f",
+    ("FrozenLake-v1", "ppo"): "ccb24eb11c90",
+    ("FrozenLake-v1", "trpo"): "5f8b3aea2376",
+    ("Taxi-v3", "a2c"): "1402c38321f8",
+}
+
+
+@pytest.fixture
+def small(study):
+    """An ablation of two settings on two environments."""
+    study["ablations"] = {
+        "pace": {
+            "seeds": 2,
+            "algorithms": ["powr"],
+            "timesteps": {"FrozenLake-v1": 100, "Taxi-v3": 200},
+            "settings": {"gamma": [0.9, 0.99], "mirror_steps": [1, 2, 3]},
+            "environments": {"Taxi-v3": {"gamma": [0.5]}},
+        }
+    }
+    return study
+
+
+def digests(study, name="pace"):
+    return {run.digest for _, run in config.variant_runs(study, name)}
+
+
+def test_ablations_leave_the_digests_of_the_scales_alone(real_study):
+    found = {
+        (run.environment, run.algorithm): run.digest for run in config.runs(real_study, "paper")
+    }
+    assert PAPER_DIGESTS.items() <= found.items()
+
+
+def test_an_ablation_runs_every_combination_on_each_environment(small):
+    found = [
+        (variant.environment, *variant.varied.values(), run.seed)
+        for variant, run in config.variant_runs(small, "pace")
+    ]
+    assert len(found) == len(set(found)) == 2 * (2 * 3 + 1 * 3)
+    assert ("FrozenLake-v1", 0.9, 3, 1) in found
+    assert {gamma for environment, gamma, *_ in found if environment == "Taxi-v3"} == {0.5}
+
+
+def test_varied_settings_win_over_the_tuned_ones(small):
+    tuned = small["algorithms"]["powr"]["environments"]["FrozenLake-v1"]
+    for variant in config.variants(small, "pace"):
+        settings = variant.resolved["algorithm"]["settings"]
+        assert {**settings, **variant.varied} == settings
+        if variant.environment == "FrozenLake-v1":
+            assert settings["step_size"] == tuned["step_size"]
+            assert variant.resolved["timesteps"] == 100
+
+
+def test_tuned_settings_as_a_variant_are_the_run_of_a_scale(small):
+    small["ablations"]["pace"] |= {"settings": {}, "environments": {}}
+    small["scales"] = {
+        "swift": {
+            "seeds": 1,
+            "algorithms": ["powr"],
+            "timesteps": {"FrozenLake-v1": 100, "Taxi-v3": 200},
+        }
+    }
+    assert digests(small) == {run.digest for run in config.runs(small, "swift")}
+
+
+def test_two_ablations_share_a_run(small):
+    small["ablations"]["other"] = {
+        "seeds": 1,
+        "algorithms": ["powr"],
+        "timesteps": {"FrozenLake-v1": 100},
+        "settings": {"mirror_steps": [2, 5], "gamma": [0.9]},
+    }
+    first, second = (
+        {run.path for _, run in config.variant_runs(small, name)} for name in ("pace", "other")
+    )
+    assert len(first & second) == 1
+    assert {path.parts[0] for path in first | second} == {"ablations"}
+
+
+def test_a_changed_value_touches_exactly_its_runs(small):
+    before = digests(small)
+    small["ablations"]["pace"]["settings"]["gamma"][0] = 0.95
+    after = digests(small)
+    assert len(before - after) == len(after - before) == 3
+
+
+def test_a_variant_is_found_by_its_digest(small):
+    for variant, run in config.variant_runs(small, "pace"):
+        found = config.resolve_variant(small, run.environment, run.algorithm, run.digest)
+        assert found == variant.resolved
+
+
+def test_an_unknown_digest_is_refused_with_a_remedy(small):
+    with pytest.raises(SuiteError, match=r"powr on Taxi-v3 .* 'abc'.*start the workflow again"):
+        config.resolve_variant(small, "Taxi-v3", "powr", "abc")
+
+
+def test_algorithms_of_one_class_have_one_revision(real_study):
+    revisions = {}
+    for algorithm in real_study["algorithms"].values():
+        revisions.setdefault(algorithm["class"], set()).add(algorithm["revision"])
+    assert all(len(found) == 1 for found in revisions.values())
+
+
+def test_the_schema_knows_the_arguments_of_powr():
+    schema = json.loads(config.SCHEMA.read_text())
+    known = schema["$defs"]["choices"]["propertyNames"]["enum"]
+    assert known == [
+        name for name in inspect.signature(POWR).parameters if name not in ("env", "seed")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "message"),
+    [
+        (["settings"], {"gama": [0.9]}, "ablations.pace.settings: 'gama' is not one of"),
+        (["settings", "gamma"], 0.9, "ablations.pace.settings.gamma: 0.9 .*list of the values"),
+        (["settings", "gamma"], [], "ablations.pace.settings.gamma"),
+        (["settings", "gamma"], [0.9, 0.9], "ablations.pace.settings.gamma"),
+        (["environments"], {"Taxi-v4": {}}, "ablations.pace.environments: Taxi-v4 is not one of"),
+        (["environments"], {"Taxi-v3": {"priors": [1]}}, "Taxi-v3: 'priors' is not one of"),
+        (["timesteps"], {"Taxi-v2": 10}, "ablations.pace.timesteps: Taxi-v2 is not one of Froz"),
+        (["algorithms"], ["power"], "ablations.pace.algorithms: power is not one of powr"),
+        (["algorithms"], ["dqn"], "ablations.pace.algorithms: dqn is not one of powr"),
+        (["seeds"], 0, "ablations.pace.seeds: 0"),
+        (["overrides"], {}, "ablations.pace: .*'overrides'"),
+    ],
+)
+def test_what_is_refused_is_named(small, write_study, place, value, message):
+    *parents, last = place
+    target = small["ablations"]["pace"]
+    for key in parents:
+        target = target[key]
+    target[last] = value
+    path = write_study(small)
+    with pytest.raises(SuiteError, match=f"^{re.escape(str(path))}: .*{message}"):
+        config.load(path)
+
+
+def test_no_scale_takes_the_folder_of_the_ablations(small, write_study):
+    small["scales"]["ablations"] = small["scales"]["smoke"]
+    with pytest.raises(SuiteError, match=r"scales.ablations: .* rename it"):
+        config.load(write_study(small))

@@ -1,0 +1,139 @@
+"""The theory figure: what is drawn is what the tables say, the same bytes each time."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from suite.plots import render, theory
+from suite.plots.theory import TheoryTables, draw
+from suite.theory import __main__ as computed
+
+STEPS = [1, 10, 100]
+
+
+def make_tables() -> TheoryTables:
+    pmd = pd.DataFrame(
+        {
+            "model": model,
+            "errors": errors,
+            "instance": instance,
+            "step": step,
+            "gaps": (1 + instance) / step,
+            "printed_bounds": 100 / step,
+            "proven_bounds": 1000 / step,
+            "slope": -1.0,
+        }
+        for model in ("FrozenLake-v1", "Taxi-v3", "random MDPs")
+        for errors in ("exact", "fixed", "decaying")
+        for instance in range(3 if model == "random MDPs" else 1)
+        for step in STEPS
+    )
+    estimation = pd.DataFrame(
+        {
+            "model": model,
+            "n": n,
+            "seed": seed,
+            "error": (1 + seed) / np.sqrt(n),
+            "bound": np.nan if model == "continuous" else 10 / np.sqrt(n),
+            "loose_bound": np.nan if model == "continuous" else 100 / np.sqrt(n),
+        }
+        for model in ("FrozenLake-v1", "random", "continuous")
+        for n in (100, 400)
+        for seed in range(3)
+    )
+    exponents = pd.DataFrame(
+        {
+            "model": ["FrozenLake-v1", "random", "continuous"],
+            "exponent": [0.5, 0.51, 0.34],
+            "low": [0.47, 0.46, 0.3],
+            "high": [0.53, 0.56, 0.38],
+            "guaranteed": [0.5, 0.5, 0.125],
+        }
+    )
+    compatibility = pd.DataFrame(
+        {"kernel": kernel, "n": n, "seed": seed, "error": 1 + seed, "norm": 1 + 10 * place}
+        for place, kernel in enumerate(theory.KERNELS)
+        for n in (25, 100)
+        for seed in range(3)
+    )
+    return TheoryTables(pmd, estimation, exponents, compatibility)
+
+
+@pytest.fixture(scope="module")
+def panels():
+    return draw(make_tables()).axes
+
+
+def line(panel, label):
+    return next(line for line in panel.lines if line.get_label() == label)
+
+
+def legend(panel):
+    return [text.get_text() for text in panel.get_legend().get_texts()]
+
+
+def test_panels_have_letters_and_names(panels):
+    titles = [panel.get_title(loc="left") for panel in panels]
+    assert titles[:4] == [
+        "(a) FrozenLake-v1",
+        "(b) Taxi-v3",
+        "(c) random MDPs",
+        "(d) simulation lemma",
+    ]
+    assert {panel.get_xscale() for panel in panels} == {"log"}
+    assert {panel.get_yscale() for panel in panels} == {"log"}
+
+
+def test_gaps_and_bounds_of_mirror_descent(panels):
+    np.testing.assert_allclose(line(panels[0], "exact").get_ydata(), [1, 0.1, 0.01])
+    np.testing.assert_allclose(line(panels[0], "exact bound").get_ydata(), [100, 10, 1])
+
+
+def test_random_models_show_median_and_worst(panels):
+    np.testing.assert_allclose(line(panels[2], "fixed").get_ydata(), [2, 0.2, 0.02])
+    band = panels[2].collections[0].get_paths()[0].vertices
+    assert band[:, 1].max() == 3
+
+
+def test_errors_and_bounds_of_the_simulation_lemma(panels):
+    for label, factor in (("error", 2), ("bound", 10), ("loose_bound", 100)):
+        np.testing.assert_allclose(line(panels[3], label).get_ydata(), [factor / 10, factor / 20])
+
+
+def test_legends_have_the_fitted_exponents_and_the_norms(panels):
+    assert "FrozenLake: α = 0.50 ± 0.03" in legend(panels[4])
+    assert [text.split("≤ ")[1] for text in legend(panels[5])] == ["1", "11", "21"]
+
+
+def test_drawn_twice_is_byte_identical(tmp_path):
+    folder = tmp_path / "theory"
+    folder.mkdir()
+    tables = make_tables()
+    for name, table in zip(tables._fields, tables, strict=True):
+        table.to_csv(folder / f"{name}.csv", index=False)
+    options = ["--scale", "theory", "--results", str(tmp_path), "--out-dir"]
+    first, second = tmp_path / "first", tmp_path / "second"
+    main = render.main(draw, theory.NAME, [*options, str(first)], TheoryTables)
+    assert main == 0
+    subprocess.run(
+        [sys.executable, "-m", "suite.plots.theory", *options, str(second)],
+        check=True,
+        env={**os.environ, "PYTHONHASHSEED": "1", "SOURCE_DATE_EPOCH": "1"},
+    )
+    names = ["theory.pdf", "theory.png", "theory.svg"]
+    assert sorted(path.name for path in first.iterdir()) == names
+    for name in names:
+        assert (first / name).read_bytes() == (second / name).read_bytes()
+
+
+def test_note_speaks_of_every_panel_and_of_what_was_computed():
+    note = " ".join(draw(make_tables()).get_supxlabel().split())
+    for part in ("(a-c", "(d)", "(e)", "(f)"):
+        assert part in note
+    assert f"Discount {computed.GAMMA};" in note
+    assert f"over {computed.SEEDS} random MDPs or seeds" in note
+    assert f"from n = {computed.FITTED_FROM:,} on" in note

@@ -1,0 +1,82 @@
+"""A run trained again: identical, like one more seed, or in disagreement."""
+
+import copy
+
+import numpy as np
+import pytest
+
+from suite.release.agreement import DIFFERS, IDENTICAL, OPEN, WITHIN, judge_run
+from tests.support.run_files import PROVENANCE, csv_text, run_of, write_run
+
+
+def trained(folder, seed, late, provenance=PROVENANCE, agent=0.0):
+    """A run whose return is 0 at 100 timesteps, `late` at 1,000 and 1 at 5,000."""
+    text = csv_text({100: 0.0, 1000: late, 5000: 1.0})
+    path = write_run(folder, run_of("FrozenLake-v1", "powr", seed), text, provenance)
+    np.savez(path.with_suffix(".npz"), coefficients=np.full(3, agent))
+    return path
+
+
+@pytest.fixture
+def seeds(tmp_path):
+    return [trained(tmp_path / "shipped", seed, late) for seed, late in enumerate([0.2, 0.4, 0.6])]
+
+
+def elsewhere(**change):
+    return {**copy.deepcopy(PROVENANCE), **change}
+
+
+def test_the_same_bits_are_identical_wherever_they_were_computed(seeds, tmp_path):
+    for provenance in (PROVENANCE, elsewhere(cpu="another processor")):
+        again = trained(tmp_path / "here", 0, 0.2, provenance)
+        assert judge_run(seeds[0], again, seeds) == (IDENTICAL, "evaluations and agent")
+
+
+def test_a_baseline_has_no_agent(seeds, tmp_path):
+    again = trained(tmp_path / "here", 0, 0.2)
+    for path in (again, seeds[0]):
+        path.with_suffix(".npz").unlink()
+    assert judge_run(seeds[0], again, seeds) == (IDENTICAL, "evaluations")
+
+
+@pytest.mark.parametrize("change", [{"late": 0.21}, {"late": 0.2, "agent": 1e-9}])
+def test_on_the_same_versions_and_processor_every_bit_counts(seeds, tmp_path, change):
+    finding, detail = judge_run(seeds[0], trained(tmp_path / "here", 0, **change), seeds)
+    assert finding == DIFFERS
+    assert "on the same versions and processor" in detail
+
+
+def test_a_shipped_run_without_its_agent_differs(seeds, tmp_path):
+    seeds[0].with_suffix(".npz").unlink()
+    again = trained(tmp_path / "here", 0, 0.2)
+    assert judge_run(seeds[0], again, seeds)[0] == DIFFERS
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"python": "3.11.2"}, "python 3.11.2 for 3.11.9"),
+        ({"platform": "Linux aarch64"}, "platform Linux aarch64 for Linux x86_64"),
+        ({"cpu": "another processor"}, "cpu another processor for a processor"),
+        ({"packages": {"numpy": "2.5.0"}}, "numpy 2.5.0 for 2.4.6"),
+        ({"thread_pools": [{"architecture": "Zen"}]}, "another processor"),
+    ],
+)
+def test_elsewhere_it_is_like_one_more_seed(seeds, tmp_path, change, words):
+    again = trained(tmp_path / "here", 0, 0.7, elsewhere(**change), agent=1.0)
+    finding, detail = judge_run(seeds[0], again, seeds)
+    assert finding == WITHIN
+    assert words in detail
+
+
+@pytest.mark.parametrize("late", [-0.3, 1.1])
+def test_what_lies_far_beyond_the_seeds_differs_everywhere(seeds, tmp_path, late):
+    again = trained(tmp_path / "here", 0, late, elsewhere(cpu="another"))
+    finding, detail = judge_run(seeds[0], again, seeds)
+    assert finding == DIFFERS
+    assert "over seeds" in detail
+
+
+def test_one_seed_leaves_it_open(seeds, tmp_path):
+    again = trained(tmp_path / "here", 0, 0.9, elsewhere(cpu="another"))
+    assert judge_run(seeds[0], again, seeds[:1])[0] == OPEN

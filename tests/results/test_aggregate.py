@@ -1,0 +1,267 @@
+"""The tables made of hand-written run files: ties, missing seeds, thresholds never reached."""
+
+import io
+import math
+
+import pandas as pd
+import pytest
+
+from suite import SuiteError, config
+from suite.results import aggregate, summary_page
+from suite.results.aggregate import curves, exact_bounds, load_runs, plan, thresholds
+from suite.results.summary import Bounds, Planned, summarise
+from tests.support.run_files import PROVENANCE, STUDY, csv_text, run_of, write_run
+
+# Means at 100, 1,000 and the last timestep, seed by seed.
+MEANS = {
+    ("FrozenLake-v1", "powr"): [(0.0, 0.8, 1.0), (1.0, 0.0, 1.0), (0.5, 0.75, 0.9)],
+    ("FrozenLake-v1", "dqn"): [(0.0, 0.0, 0.0), (0.0, 0.0, 0.8), (0.0, 0.0, 0.7)],
+    ("MountainCar-v0", "powr"): [(-200.0, -105.0), (-110.0, -200.0), (-90.0, -100.0)],
+    ("MountainCar-v0", "dqn"): [(-200.0, -190.0, -120.0)] * 3,
+}
+
+
+@pytest.fixture
+def results(tmp_path):
+    for (environment, algorithm), runs in MEANS.items():
+        for seed, means in enumerate(runs):
+            text = csv_text(
+                dict(zip((100, 1000, 5000), means, strict=False)),
+                exact=0.0 if environment == "FrozenLake-v1" else None,
+                sampled=means[0] if algorithm == "powr" else "",
+            )
+            write_run(tmp_path, run_of(environment, algorithm, seed), text)
+    return tmp_path
+
+
+@pytest.fixture
+def evaluations(results):
+    return load_runs(STUDY, "tiny", results, partial=False).evaluations
+
+
+@pytest.fixture
+def tables(results):
+    files = aggregate.aggregate(STUDY, "tiny", results, partial=False)
+    return {name: pd.read_csv(io.StringIO(text)) for name, text in files.items() if "csv" in name}
+
+
+def remove(results, environment, algorithm, *seeds):
+    for seed in seeds:
+        (results / run_of(environment, algorithm, seed).path).unlink()
+
+
+class TestCurves:
+    def test_mean_and_range_over_seeds(self, evaluations):
+        table = curves(evaluations)
+        row = table.query("environment == 'FrozenLake-v1' and algorithm == 'powr'").iloc[1]
+        assert row["timestep"] == 1000
+        assert row["mean"] == pytest.approx((0.8 + 0.0 + 0.75) / 3)
+        assert (row["min"], row["max"], row["seeds"]) == (0.0, 0.8, 3)
+
+    def test_columns_and_order_are_those_of_the_study(self, evaluations):
+        table = curves(evaluations)
+        assert ",".join(table.columns) == "environment,algorithm,timestep,mean,min,max,seeds"
+        pairs = list(dict.fromkeys(zip(table["environment"], table["algorithm"], strict=True)))
+        assert pairs == list(MEANS)
+
+    def test_each_algorithm_keeps_its_own_budget(self, evaluations):
+        last = curves(evaluations).groupby(["environment", "algorithm"])["timestep"].max()
+        assert last["MountainCar-v0", "powr"] == 1000
+        assert last["MountainCar-v0", "dqn"] == 5000
+
+    def test_order_holds_when_seed_zero_is_missing(self, results):
+        remove(results, "FrozenLake-v1", "powr", 0)
+        table = curves(load_runs(STUDY, "tiny", results, partial=True).evaluations)
+        assert table["algorithm"].iloc[0] == "powr"
+        assert table["seeds"].iloc[0] == 2
+        assert table["mean"].iloc[0] == 0.75
+
+
+class TestThresholds:
+    def times(self, evaluations, environment, algorithm, threshold):
+        levels = {"FrozenLake-v1": [0.8], "MountainCar-v0": [-110, -100]}
+        table = thresholds(evaluations, levels)
+        rows = table[
+            (table["environment"] == environment)
+            & (table["algorithm"] == algorithm)
+            & (table["threshold"] == threshold)
+        ]
+        assert rows["seed"].tolist() == [0, 1, 2]
+        return rows["timestep"].tolist()
+
+    def test_a_tie_with_the_threshold_reaches_it(self, evaluations):
+        assert self.times(evaluations, "FrozenLake-v1", "powr", 0.8) == [1000, 100, 5000]
+
+    def test_never_reached_is_empty(self, evaluations):
+        assert self.times(evaluations, "FrozenLake-v1", "dqn", 0.8) == [pd.NA, 5000, pd.NA]
+
+    def test_each_threshold_counts_by_itself(self, evaluations):
+        assert self.times(evaluations, "MountainCar-v0", "powr", -110) == [1000, 100, 100]
+        assert self.times(evaluations, "MountainCar-v0", "powr", -100) == [pd.NA, pd.NA, 100]
+
+    def test_file_has_whole_numbers_and_empty_cells(self, results):
+        text = aggregate.aggregate(STUDY, "tiny", results, partial=False)["thresholds.csv"]
+        lines = text.splitlines()
+        assert lines[0] == "environment,algorithm,seed,threshold,timestep"
+        assert "FrozenLake-v1,dqn,0,0.8," in lines
+        assert "FrozenLake-v1,dqn,1,0.8,5000" in lines
+
+
+class TestSummary:
+    def row(self, tables, environment, algorithm, policy="deterministic", threshold=None):
+        table = tables["summary.csv"]
+        rows = table[
+            (table["environment"] == environment)
+            & (table["algorithm"] == algorithm)
+            & (table["policy"] == policy)
+        ]
+        if threshold is not None:
+            rows = rows[rows["threshold"] == threshold]
+        assert len(rows) == 1
+        return rows.iloc[0]
+
+    def test_censored_times(self, tables):
+        row = self.row(tables, "FrozenLake-v1", "dqn")
+        assert row["reached"] == 1
+        assert row["median_timestep"] == math.inf
+        assert (row["earliest"], row["latest"]) == (5000, math.inf)
+
+    def test_final_returns(self, tables):
+        row = self.row(tables, "FrozenLake-v1", "powr")
+        assert row["final_mean"] == pytest.approx(2.9 / 3)
+        assert (row["final_min"], row["final_max"]) == (0.9, 1.0)
+
+    def test_sampled_policy_of_powr_has_rows_of_its_own(self, tables):
+        row = self.row(tables, "FrozenLake-v1", "powr", policy="sampled")
+        assert row["final_mean"] == pytest.approx((0.0 + 1.0 + 0.5) / 3)
+        assert row["reached"] == 1
+        assert set(tables["summary.csv"].query("algorithm == 'dqn'")["policy"]) == {"deterministic"}
+
+    def test_scores_against_optimum_and_uniform_policy(self, tables):
+        row = self.row(tables, "FrozenLake-v1", "powr")
+        assert row["optimum"] == 1
+        assert 0 < row["uniform"] < 0.05
+        expected = (2.9 / 3 - row["uniform"]) / (1 - row["uniform"])
+        assert row["normalised_iqm"] == pytest.approx(expected)
+
+    def test_without_transition_table_there_is_no_exact_return(self, tables):
+        row = self.row(tables, "MountainCar-v0", "powr", threshold=-110)
+        assert row[["optimum", "exact_mean", "normalised_iqm"]].isna().all()
+
+    @pytest.mark.parametrize(("seeds", "enough"), [(5, False), (6, True)])
+    def test_bootstrap_intervals_need_six_seeds(self, seeds, enough):
+        runs = pd.DataFrame(
+            {"environment": "E", "algorithm": "dqn", "seed": seed, "timestep": timestep}
+            | {"mean": seed, "exact_return": seed, "sampled_mean": math.nan}
+            for seed in range(seeds)
+            for timestep in (100, 1000)
+        )
+        planned = Planned("E", "dqn", 7, [100, 1000])
+        table = summarise(runs, [planned], {"E": [0]}, {"E": Bounds(0, 10)})
+        row = table.iloc[0]
+        for name in ("final_iqm", "normalised_iqm", "area_iqm"):
+            assert row[name] > 0
+            assert (row[f"{name}_low"] < row[name] < row[f"{name}_high"]) == enough
+        head, cells = summary_page.returns(table)
+        shown = dict(zip(head, cells, strict=True))
+        assert all(("[" in shown[name]) == enough for name in ("IQM", "score", "area until 1,000"))
+
+    def test_areas_end_where_the_shortest_budget_does(self, tables):
+        row = self.row(tables, "MountainCar-v0", "dqn", threshold=-110)
+        assert (row["area_until"], row["area_iqm"]) == (1000, pytest.approx(-195))
+        assert self.row(tables, "FrozenLake-v1", "dqn")["area_until"] == 5000
+
+    def test_page_shows_every_environment_and_origin(self, results):
+        other = {**PROVENANCE, "python": "3.11.2", "packages": {"numpy": "2.4.5"}}
+        run = run_of("MountainCar-v0", "dqn", 2)
+        write_run(results, run, (results / run.path).read_text(), provenance=other)
+        page = aggregate.aggregate(STUDY, "tiny", results, partial=False)["summary.md"]
+        assert "12 of 12 runs" in page
+        assert "| DQN | 0.8 | 1 of 3 | > 5,000 | 5,000 .. > 5,000 |" in page
+        assert "| DQN | -110 | 0 of 3 | never | never within 5,000 |" in page
+        assert "| POWR (sampled) |" in page
+        assert "| 11 | 0123456789ab | 3.11.9 | Linux x86_64 | a processor | numpy 2.4.6 |" in page
+        assert "| 1 | 0123456789ab | 3.11.2 | Linux x86_64 | a processor | numpy 2.4.5 |" in page
+
+
+class TestMissingRuns:
+    def test_each_missing_run_is_named(self, results):
+        remove(results, "FrozenLake-v1", "powr", 1, 2)
+        with pytest.raises(SuiteError) as caught:
+            load_runs(STUDY, "tiny", results, partial=False)
+        assert "2 of 12 runs are missing" in str(caught.value)
+        for seed in (1, 2):
+            assert str(run_of("FrozenLake-v1", "powr", seed).path) in str(caught.value)
+
+    def test_partial_counts_them(self, results):
+        remove(results, "FrozenLake-v1", "powr", 0, 1, 2)
+        remove(results, "MountainCar-v0", "dqn", 1)
+        files = aggregate.aggregate(STUDY, "tiny", results, partial=True)
+        summary = pd.read_csv(io.StringIO(files["summary.csv"]))
+        seeds = summary.groupby(["environment", "algorithm"])["seeds"].max()
+        assert seeds["FrozenLake-v1", "powr"] == 0
+        assert seeds["MountainCar-v0", "dqn"] == 2
+        assert set(summary["seeds_planned"]) == {3}
+        assert "8 of 12 runs" in files["summary.md"]
+        assert str(run_of("FrozenLake-v1", "powr", 0).path) in files["summary.md"]
+
+    def test_overview_counts_the_runs_there_are(self, results):
+        remove(results, "FrozenLake-v1", "powr", 0, 1, 2)
+        remove(results, "MountainCar-v0", "dqn", 1)
+        page = aggregate.aggregate(STUDY, "tiny", results, partial=True)["summary.md"]
+        head, _, *rows = page.partition("median timesteps to it:\n\n")[2].splitlines()[:5]
+        assert head == "| algorithm | FrozenLake-v1, return 0.8 | MountainCar-v0, return -110 |"
+        assert rows == [
+            "| POWR | no run | 3 of 3: 100 |",
+            "| DQN | 1 of 3: > 5,000 | 0 of 2 |",
+            "| POWR (sampled) |  | 2 of 3: 100 |",
+        ]
+
+    def test_partial_without_any_run_is_an_error(self, tmp_path):
+        with pytest.raises(SuiteError, match="12 of 12 runs are missing"):
+            load_runs(STUDY, "tiny", tmp_path, partial=True)
+
+    def test_run_files_of_other_settings_are_never_read(self, results):
+        before = aggregate.aggregate(STUDY, "tiny", results, partial=False)
+        good = results / run_of("FrozenLake-v1", "powr", 0).path
+        good.with_name("seed0-000000000000.csv").write_text("stale")
+        good.with_name("seed10-" + good.name.split("-")[1]).write_text("beyond the seeds")
+        assert aggregate.aggregate(STUDY, "tiny", results, partial=False) == before
+
+
+def test_rebuilding_gives_the_same_bytes(results):
+    first = aggregate.aggregate(STUDY, "tiny", results, partial=False)
+    assert aggregate.aggregate(STUDY, "tiny", results, partial=False) == first
+
+
+def test_plan_follows_the_study():
+    planned = {(pair.environment, pair.algorithm): pair for pair in plan(STUDY, "tiny")}
+    assert list(planned) == list(MEANS)
+    assert planned["MountainCar-v0", "powr"].timesteps == [100, 1000]
+    assert planned["MountainCar-v0", "dqn"].timesteps == [100, 1000, 5000]
+
+
+def test_taxi_cannot_be_solved_to_its_registered_threshold():
+    assert exact_bounds({"id": "Taxi-v3", "kwargs": {}}).optimum == pytest.approx(7.93, abs=0.005)
+
+
+class TestCommandLine:
+    @pytest.fixture(autouse=True)
+    def study(self, monkeypatch):
+        monkeypatch.setattr(config, "load", lambda path: STUDY)
+
+    def test_writes_four_files_and_leaves_nothing_aside(self, results, tmp_path):
+        out = tmp_path / "out"
+        options = ["--scale", "tiny", "--results", str(results), "--out-dir", str(out)]
+        assert aggregate.main(options) == 0
+        names = ["curves.csv", "summary.csv", "summary.md", "thresholds.csv"]
+        assert sorted(path.name for path in out.iterdir()) == names
+
+    def test_a_fault_is_one_message_and_no_output(self, results, capsys):
+        path = results / run_of("FrozenLake-v1", "powr", 0).path
+        path.write_text(path.read_text()[:-5])
+        assert aggregate.main(["--scale", "tiny", "--results", str(results)]) == 1
+        message = capsys.readouterr().err
+        assert message.startswith("suite.results.aggregate: ")
+        assert str(path) in message
+        assert not (results / "tiny" / "curves.csv").exists()

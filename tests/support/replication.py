@@ -1,0 +1,69 @@
+"""A replication without training: run files of made-up returns, and all that is made of them."""
+
+from pathlib import Path
+
+from suite import config
+from suite.claims import ledger
+from suite.plots import curves, render, thresholds
+from suite.report import report
+from suite.results import aggregate, cost
+from suite.training.evaluation import COLUMNS
+from tests.support.run_files import PROVENANCE, clock, write_run
+
+ROOT = Path(__file__).parents[2]
+# Return before and after learning.
+RETURNS = {
+    "FrozenLake-v1": (0.0, 1.0),
+    "Taxi-v3": (-200.0, 7.9),
+    "MountainCar-v0": (-200.0, -105.0),
+}
+# Timesteps until an algorithm has learned on FrozenLake; elsewhere it takes ten times as long.
+LEARNING = {"powr": 200, "a2c": 9000, "dqn": 5000, "ppo": 3000, "trpo": 2000}
+
+
+def write_replication(results: Path, scale: str) -> list[config.Run]:
+    """Every run of a scale of the real study."""
+    study = config.load(ROOT / "envs.yaml")
+    runs = config.runs(study, scale)
+    for run in runs:
+        settings = config.resolve(study, scale, run.environment, run.algorithm)
+        low, high = RETURNS[run.environment]
+        factor = (1 if run.environment == "FrozenLake-v1" else 10) * (1 + 0.2 * run.seed)
+        means = {
+            timestep: high if timestep >= factor * LEARNING[run.algorithm] else low
+            for timestep in aggregate.timesteps_of(settings)
+        }
+        tabular = run.environment != "MountainCar-v0"
+        text = csv_text(means, tabular, sampled=run.algorithm == "powr")
+        seconds = 0.004 if run.algorithm == "powr" else 0.002
+        write_run(results, run, text, PROVENANCE, study, **clock(means, seconds, 0.1))
+    return runs
+
+
+def csv_text(means: dict[int, float], tabular: bool, sampled: bool) -> str:
+    lines = [",".join(COLUMNS)]
+    for timestep, mean in means.items():
+        exact = mean if tabular else ""
+        cells = [timestep, mean, 0.5, mean - 1, mean + 1, 20, exact]
+        lines.append(",".join(map(str, [*cells, *([mean, exact] if sampled else ["", ""])])))
+    return "\n".join(lines) + "\n"
+
+
+def make_tables_and_figures(results: Path, scale: str) -> None:
+    """All that the report reads, from whatever runs are there."""
+    place = ["--scale", scale, "--results", str(results)]
+    study = ["--envs", str(ROOT / "envs.yaml")]
+    statements = ["--claims", str(ROOT / "claims.yaml")]
+    statements += ["--deviations", str(ROOT / "deviations.yaml")]
+    assert aggregate.main([*place, *study, "--partial"]) == 0
+    assert ledger.main([*place, *study, *statements, "--partial"]) == 0
+    assert cost.main([*place, *study]) == 0
+    for figure in (curves, thresholds):
+        assert render.main(figure.draw, figure.NAME, place) == 0
+
+
+def make_report(results: Path, scale: str, claims_file: Path = ROOT / "claims.yaml") -> Path:
+    statements = ["--claims", str(claims_file), "--deviations", str(ROOT / "deviations.yaml")]
+    options = ["--scale", scale, "--results", str(results), "--envs", str(ROOT / "envs.yaml")]
+    assert report.main([*options, *statements]) == 0
+    return results / scale / "report.html"

@@ -1,0 +1,124 @@
+"""Commands that are stopped, or have no room to write: one line, no traceback, no file."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from suite import SuiteError, command
+from suite.claims import ledger
+from suite.command import write_result
+from suite.plots import curves, render
+from suite.report import report
+from suite.results import aggregate, cost
+from suite.theory import __main__ as theory
+from suite.training import run
+
+ROOT = Path(__file__).parents[1]
+SIGNALS = [signal.SIGINT, signal.SIGTERM]
+RUN = ["--env", "Taxi-v3", "--algorithm", "powr", "--seed", "0", "--out", "run.csv"]
+COMMANDS = {
+    "suite.training.run": lambda options: run.main([*options, *RUN]),
+    "suite.results.aggregate": aggregate.main,
+    "suite.claims.ledger": ledger.main,
+    "suite.results.cost": cost.main,
+    "suite.report.report": report.main,
+    "suite.theory": lambda options: theory.main([]),
+    "suite.plots.curves": lambda options: render.main(curves.draw, curves.NAME, options),
+}
+
+
+def signal_self(signum):
+    os.kill(os.getpid(), signum)
+
+
+@pytest.fixture(autouse=True)
+def _in_an_empty_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def test_the_files_appear(tmp_path):
+    assert write_result("program", lambda: {tmp_path / "a" / "b.csv": "1\n"}) == 0
+    assert (tmp_path / "a" / "b.csv").read_text() == "1\n"
+
+
+def test_bad_input_is_one_line(tmp_path, capsys):
+    def make():
+        raise SuiteError("envs.yaml: wrong")
+
+    assert write_result("program", make) == 1
+    assert capsys.readouterr().err == "program: envs.yaml: wrong\n"
+
+
+def test_a_full_disk_is_one_line_and_no_file(tmp_path, capsys, monkeypatch):
+    def full(descriptor):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    out = tmp_path / "table.csv"
+    assert write_result("program", lambda: {out: "1\n"}) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line == f"program: nothing was written: [Errno 28] No space left on device: '{out}'"
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("signum", SIGNALS)
+def test_a_signal_while_writing_comes_too_late(tmp_path, monkeypatch, signum):
+    def write_and_be_signalled(files):
+        signal_self(signum)
+        write_together(files)
+
+    write_together = command.write_together
+    monkeypatch.setattr(command, "write_together", write_and_be_signalled)
+    assert write_result("program", lambda: {tmp_path / "table.csv": "1\n"}) == 0
+    assert (tmp_path / "table.csv").exists()
+
+
+def test_a_signal_that_a_library_swallows_can_be_sent_again(capsys):
+    def make():
+        with contextlib.suppress(BaseException):
+            signal_self(signal.SIGINT)
+        signal_self(signal.SIGTERM)
+
+    assert write_result("program", make) == 128 + signal.SIGTERM
+    assert "stopped by SIGTERM" in capsys.readouterr().err
+
+
+def test_the_callers_handlers_are_put_back(capsys):
+    before = [signal.getsignal(signum) for signum in SIGNALS]
+    write_result("program", lambda: signal_self(signal.SIGTERM))
+    assert [signal.getsignal(signum) for signum in SIGNALS] == before
+
+
+@pytest.mark.parametrize("signum", SIGNALS)
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_signal_ends_every_command_with_one_line(tmp_path, capsys, monkeypatch, name, signum):
+    def stop_here(*_):
+        signal_self(signum)
+
+    monkeypatch.setattr("suite.config.study.read_yaml", stop_here)
+    monkeypatch.setattr(theory, "compute", stop_here)
+    monkeypatch.setattr("pandas.read_csv", stop_here)
+    assert COMMANDS[name](["--scale", "tiny"]) == 128 + signum
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.endswith(f": stopped by {signum.name}, nothing was written")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("signum", SIGNALS)
+@pytest.mark.parametrize("name", [*COMMANDS, "suite.plots.thresholds", "suite.plots.theory"])
+def test_a_signal_during_the_imports_shows_no_traceback(tmp_path, name, signum):
+    (tmp_path / "numpy.py").write_text(f"import os\nos.kill(os.getpid(), {int(signum)})\n")
+    done = subprocess.run(
+        [sys.executable, "-m", name],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == -signum
+    assert done.stderr == ""

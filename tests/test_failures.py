@@ -1,0 +1,58 @@
+"""What is read out of snakemake's messages: the jobs that failed for good, and their logs."""
+
+import pytest
+
+from suite.failures import last_words
+
+ERROR = """\
+Error in rule {rule}:
+    message: None
+    jobid: {job}
+    input: envs.yaml
+    output: results/{job}.csv, results/{job}.json
+    log: logs/{job}.log{more} (check log file(s) for error details)
+    shell:
+        python -m suite.training.run 2> logs/{job}.log
+        (command exited with non-zero exit code)
+"""
+
+
+def error(rule, job, more=""):
+    return ERROR.format(rule=rule, job=job, more=more)
+
+
+@pytest.fixture(autouse=True)
+def _logs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "logs").mkdir()
+    for job in range(3):
+        (tmp_path / "logs" / f"{job}.log").write_text(f"started\nout of order {job}\n\n")
+
+
+def test_every_failed_job_is_listed_once_with_the_last_line_of_its_log():
+    messages = error("train", 1) + "Trying to restart job 1.\n" + error("train", 1)
+    header, *lines = last_words(messages + error("aggregate", 2)).splitlines()
+    assert header.startswith("2 jobs failed")
+    assert lines == [
+        "  train: logs/1.log",
+        "    out of order 1",
+        "  aggregate: logs/2.log",
+        "    out of order 2",
+    ]
+
+
+def test_a_job_that_succeeds_when_tried_again_has_not_failed():
+    messages = error("train", 1) + error("train", 2) + "Finished jobid: 2 (Rule: train)\n"
+    assert "logs/2.log" not in last_words(messages)
+    assert last_words(error("train", 2) + "Finished jobid: 2 (Rule: train)\n") == ""
+
+
+def test_the_log_of_a_cluster_beside_the_own_one_is_no_matter():
+    assert "train: logs/1.log\n" in last_words(error("train", 1, ", /slurm/7.log"))
+
+
+def test_a_log_that_is_empty_or_gone_is_said_to_be(tmp_path):
+    (tmp_path / "logs" / "1.log").write_text("")
+    said = last_words(error("train", 1) + error("train", 9))
+    assert "logs/1.log\n    empty" in said
+    assert "logs/9.log\n    cannot be read: No such file or directory" in said

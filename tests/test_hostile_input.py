@@ -1,0 +1,374 @@
+"""Malformed input through the front doors: one short message that names it, and nothing written.
+
+The loaders have more of it in test_config.py, test_run_file.py and test_claims.py, the command
+line of powr in tests/powr/test_cli.py, and saved agents in tests/powr/test_checkpoint.py.
+"""
+
+import copy
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from suite import SuiteError, config
+from suite.claims import deviations, ledger
+from suite.report import report
+from suite.results import aggregate, cost
+from suite.training import environments, run
+from tests.support.run_files import STUDY as HAND_WRITTEN
+from tests.support.run_files import clock, csv_text, write_run
+
+ROOT = Path(__file__).parents[1]
+DOORS = {
+    "run": (run.main, "--env FrozenLake-v1 --algorithm powr --seed 0 --out out.csv"),
+    "aggregate": (aggregate.main, ""),
+    "claims": (ledger.main, ""),
+    "cost": (cost.main, ""),
+    "report": (report.main, ""),
+}
+LAKE_FINGERPRINT = "772fc8b107c89df6c910bac798c30dea53758a43db18df74b6b0a03cf7147ec0"
+STUDY = copy.deepcopy(HAND_WRITTEN)
+STUDY["environments"]["FrozenLake-v1"]["fingerprint"] = LAKE_FINGERPRINT
+HOSTILE = "tests.support.hostile_environments"
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory):
+    """A folder with a small study, all its run files, and the real claims and deviations."""
+    folder = tmp_path_factory.mktemp("sound")
+    (folder / "envs.yaml").write_text(yaml.safe_dump(STUDY, sort_keys=False))
+    for name in ("claims.yaml", "deviations.yaml"):
+        shutil.copy(ROOT / name, folder)
+    for one in config.runs(STUDY, "tiny"):
+        resolved = config.resolve(STUDY, "tiny", one.environment, one.algorithm)
+        means = dict.fromkeys(aggregate.timesteps_of(resolved), 0.0)
+        write_run(folder / "results", one, csv_text(means), study=STUDY, **clock(means, 0.1, 1.0))
+    return folder
+
+
+@pytest.fixture
+def folder(sound, tmp_path, monkeypatch):
+    shutil.copytree(sound, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def content(folder):
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def refused(capsys, folder, door, extra, *messages):
+    main, options = DOORS[door]
+    before = content(folder)
+    try:
+        code = main(f"--scale tiny {options} {extra}".split())
+    except SystemExit as ended:  # argparse's way
+        code = ended.code
+    errors = capsys.readouterr().err
+    assert code in (1, 2)
+    assert len(errors.splitlines()) <= 6, errors
+    assert "Traceback" not in errors
+    for message in messages:
+        assert message in errors
+    assert content(folder) == before
+
+
+# -- envs.yaml ------------------------------------------------------------------------------------
+
+LAKE = ("environments", "FrozenLake-v1")
+POWR = ("algorithms", "powr")
+TINY = ("scales", "tiny")
+REMOVE = object()
+
+STUDIES = {
+    "no environments": (["environments"], {}, "environments"),
+    "environments of text": (["environments"], "FrozenLake-v1", "environments: 'FrozenLake-v1'"),
+    "no scales": (["scales"], REMOVE, "'scales' is a required property"),
+    "unknown section": (["colours"], {}, "'colours' was unexpected"),
+    "name that climbs": (["environments", ".."], {}, "envs.yaml: environments"),
+    "name that climbs far": (["scales", "../../etc"], {}, "envs.yaml: scales"),
+    "absolute name": (["algorithms", "/etc/passwd"], {}, "envs.yaml: algorithms"),
+    "name with a backslash": (["algorithms", "a\\b"], {}, "envs.yaml: algorithms"),
+    "name with a new line": (["scales", "a\nb"], {}, "envs.yaml: scales"),
+    "hidden name": (["scales", ".git"], {}, "envs.yaml: scales"),
+    "empty name": (["scales", ""], {}, "envs.yaml: scales"),
+    "name that is an option": (["scales", "-rf"], {}, "envs.yaml: scales"),
+    "id with a command": ([*LAKE, "id"], "os:system('true')", "environments.FrozenLake-v1.id"),
+    "id with a path": ([*LAKE, "id"], "../lake:Lake-v1", "environments.FrozenLake-v1.id"),
+    "id of a number": ([*LAKE, "id"], 3, "environments.FrozenLake-v1.id: 3"),
+    "unknown id": ([*LAKE, "id"], "NoSuchLake-v1", "NoSuchLake"),
+    "unknown module": ([*LAKE, "id"], "no_such_module:Lake-v1", "no_such_module"),
+    "unknown argument": ([*LAKE, "kwargs"], {"depth": 3}, "'depth'"),
+    "argument of a wrong kind": ([*LAKE, "kwargs"], {"map_name": 8}, "FrozenLake-v1 with"),
+    "thresholds of text": ([*LAKE, "thresholds"], ["high"], "thresholds.0: 'high'"),
+    "no thresholds": ([*LAKE, "thresholds"], [], "thresholds"),
+    "short fingerprint": ([*LAKE, "fingerprint"], "abc", "fingerprint: 'abc'"),
+    "other fingerprint": ([*LAKE, "fingerprint"], "0" * 64, "expected fingerprint 0000"),
+    "no fingerprint": ([*LAKE, "fingerprint"], REMOVE, "into envs.yaml"),
+    "unknown class": ([*POWR, "class"], "sarsa", "algorithms.powr.class: 'sarsa'"),
+    "revision zero": ([*POWR, "revision"], 0, "algorithms.powr.revision: 0"),
+    "unknown setting": ([*POWR, "settings"], {"speed": 9}, "'speed'"),
+    "gamma of two": ([*POWR, "settings"], {"gamma": 2}, "gamma must be"),
+    "kernel of text": ([*POWR, "settings"], {"kernel": "Gaussian"}, "powr does not accept"),
+    "kernel without a name": ([*POWR, "settings"], {"kernel": {"bandwidth": 1}}, "powr does not"),
+    "negative bandwidth": (
+        [*POWR, "settings"],
+        {"kernel": {"name": "Gaussian", "bandwidth": -1}},
+        "bandwidth must be positive",
+    ),
+    "no seeds": ([*TINY, "seeds"], 0, "scales.tiny.seeds: 0"),
+    "half a seed": ([*TINY, "seeds"], 0.5, "scales.tiny.seeds: 0.5"),
+    "true seeds": ([*TINY, "seeds"], True, "scales.tiny.seeds: True"),
+    "unknown algorithm": ([*TINY, "algorithms"], ["sarsa"], "sarsa is not one of powr, dqn"),
+    "algorithm twice": ([*TINY, "algorithms"], ["powr", "powr"], "scales.tiny.algorithms"),
+    "negative timesteps": ([*TINY, "timesteps", "FrozenLake-v1"], -1, "timesteps.FrozenLake-v1"),
+    "endless timesteps": ([*TINY, "timesteps", "FrozenLake-v1"], float("inf"), "no finite number"),
+    "no episodes": (["evaluation", "episodes"], 0, "evaluation.episodes: 0"),
+    "episodes of text": (["evaluation", "episodes"], "20", "evaluation.episodes: '20'"),
+}
+
+
+@pytest.mark.parametrize(("path", "value", "message"), STUDIES.values(), ids=STUDIES)
+def test_a_study_that_is_wrong(folder, capsys, path, value, message):
+    study = yaml.safe_load((folder / "envs.yaml").read_text())
+    *parents, last = path
+    place = study
+    for key in parents:
+        place = place[key]
+    if value is REMOVE:
+        place.pop(last, None)
+    else:
+        place[last] = value
+    (folder / "envs.yaml").write_text(yaml.safe_dump(study, sort_keys=False))
+    refused(capsys, folder, "run", "", message)
+
+
+TEXTS = {
+    "nothing": ("", "envs.yaml: the file"),
+    "half a file": ("environments:\n  FrozenLake-v1: {id: ", "envs.yaml:2:23"),
+    "tabs": ("environments:\n\tFrozenLake-v1: 1\n", "envs.yaml:2:1"),
+    "a key twice": ("scales: 1\nscales: 2\n", "envs.yaml:2:1: the key scales is given twice"),
+    "an object": ("scales: !!python/object/apply:os.mkdir [made]\n", "envs.yaml:1:9"),
+    "a module": ("scales: !!python/module:os\n", "envs.yaml:1:9"),
+    "a value in itself": ("scales: &a {b: *a}\n", "envs.yaml"),
+    "depth": ("[" * 5000, "envs.yaml"),
+    "a date": ("scales: 2026-01-01\n", "no finite number"),
+    "no number": ("scales: .nan\n", "no finite number"),
+    "other bytes": ("\ud800", "envs.yaml: is not UTF-8"),
+}
+
+
+@pytest.mark.parametrize("door", ["run", "aggregate", "claims", "cost", "report"])
+@pytest.mark.parametrize(("text", "message"), TEXTS.values(), ids=TEXTS)
+def test_a_file_that_is_no_study(folder, capsys, door, text, message):
+    (folder / "envs.yaml").write_bytes(text.encode("utf-8", "surrogatepass"))
+    refused(capsys, folder, door, "", message)
+
+
+# -- claims.yaml, deviations.yaml, run files ------------------------------------------------------
+
+
+def replace(name, old, new):
+    def change(folder):
+        text = (folder / name).read_text()
+        assert old in text
+        (folder / name).write_text(text.replace(old, new, 1))
+
+    return change
+
+
+def write(name, text):
+    return lambda folder: (folder / name).write_text(text)
+
+
+def first_run(folder, suffix):
+    return sorted(folder.glob(f"results/tiny/*/*/seed*{suffix}"))[0]
+
+
+def in_run(suffix, edit):
+    def change(folder):
+        path = first_run(folder, suffix)
+        path.write_text(edit(path.read_text()))
+
+    return change
+
+
+def make_folder(path):
+    path.unlink()
+    path.mkdir()
+
+
+CLAIMS, CSV = "claims.yaml", ".csv"
+FILES = {
+    "empty claims": ("claims", write(CLAIMS, ""), "claims.yaml: the file"),
+    "claims of text": ("claims", write(CLAIMS, "all hold"), "claims.yaml: the file: 'all hold'"),
+    "claims with a tag": ("claims", write(CLAIMS, "!!python/name:os.system"), "claims.yaml:1:1"),
+    "claim twice": (
+        "claims",
+        replace(CLAIMS, "id: earlier-taxi", "id: earlier-frozenlake"),
+        "earlier-frozenlake is given twice",
+    ),
+    "unknown rule": ("claims", replace(CLAIMS, "rule: earlier", "rule: later"), "'later'"),
+    "level of five": ("claims", replace(CLAIMS, "level: 0.05", "level: 5"), "claims.yaml: level"),
+    "empty verdicts": (
+        "report",
+        write("results/tiny/claims.csv", ""),
+        "claims.csv: is not a table",
+    ),
+    "empty deviations": ("claims", write("deviations.yaml", ""), "deviations.yaml: the file"),
+    "unknown claim": (
+        "claims",
+        replace("deviations.yaml", "touches: [taxi-eight,", "touches: [taxi-nine,"),
+        "taxi-nine is not the id of a claim",
+    ),
+    "cut short": ("aggregate", in_run(CSV, lambda text: text[:-9]), "csv_sha256 differs"),
+    "emptied": ("aggregate", in_run(CSV, lambda text: ""), "csv_sha256 differs"),
+    "foreign column": (
+        "aggregate",
+        in_run(CSV, lambda text: text.replace("\n", ",x\n")),
+        "Delete it and the .json beside it",
+    ),
+    "number edited": ("claims", in_run(CSV, lambda text: text.replace("0.5", "0.6")), "seed0-"),
+    "JSON emptied": ("aggregate", in_run(".json", lambda text: ""), "is not the JSON of a run"),
+    "JSON of a list": ("cost", in_run(".json", lambda text: "[1]"), "is not the JSON of a run"),
+    "JSON too deep": ("cost", in_run(".json", lambda text: "[" * 10**5), "is not the JSON of a"),
+    "JSON removed": (
+        "aggregate",
+        lambda folder: first_run(folder, ".json").unlink(),
+        ".json is missing",
+    ),
+    "run removed": (
+        "aggregate",
+        lambda folder: first_run(folder, ".csv").unlink(),
+        "1 of 12 runs are missing",
+    ),
+    "run a folder": (
+        "aggregate",
+        lambda folder: make_folder(first_run(folder, ".csv")),
+        "Is a directory",
+    ),
+}
+
+
+@pytest.mark.parametrize(("door", "change", "message"), FILES.values(), ids=FILES)
+def test_a_file_that_is_wrong(folder, capsys, door, change, message):
+    change(folder)
+    refused(capsys, folder, door, "", message)
+
+
+# -- command lines --------------------------------------------------------------------------------
+
+LINES = {
+    "unknown scale": ("aggregate", "--scale huge", "scale: huge is not one of tiny"),
+    "scale that climbs": ("aggregate", "--scale ../tiny", "scale: ../tiny is not one of tiny"),
+    "absolute scale": ("claims", "--scale /etc", "scale: /etc is not one of tiny"),
+    "unknown option": ("aggregate", "--scael tiny", "unrecognized arguments: --scael"),
+    "no such study": ("cost", "--envs absent.yaml", "absent.yaml: cannot be read"),
+    "study a folder": ("cost", "--envs results", "results: cannot be read: Is a directory"),
+    "no such claims": ("claims", "--claims absent.yaml", "absent.yaml: cannot be read"),
+    "no results": ("aggregate", "--results absent", "12 of 12 runs are missing"),
+    "out in a file": ("aggregate", "--out-dir envs.yaml/out", "Not a directory"),
+    "unknown environment": ("run", "--env Lake", "environment at scale tiny: Lake is not one of"),
+    "environment that climbs": ("run", "--env ..", "environment at scale tiny: .. is not one of"),
+    "unknown learner": ("run", "--algorithm sarsa", "sarsa is not one of powr, dqn"),
+    "negative seed": ("run", "--seed -1", "--seed -1: must be a whole number"),
+    "seed of text": ("run", "--seed one", "--seed: invalid int value: 'one'"),
+    "out without a suffix": ("run", "--out results", "must name a file that ends in .csv"),
+    "out under a file": ("run", "--out envs.yaml/run.csv", "is not a folder that can be written"),
+    "name of another run": ("run", "--out seed7-0123456789ab.csv", "of another seed"),
+}
+
+
+@pytest.mark.parametrize(("door", "extra", "message"), LINES.values(), ids=LINES)
+def test_a_command_line_that_is_wrong(folder, capsys, door, extra, message):
+    before = sorted(folder.parent.iterdir())
+    if extra == "--results absent":
+        # The list of what is missing is as long as the scale.
+        with pytest.raises(SuiteError, match=message):
+            aggregate.load_runs(STUDY, "tiny", Path("absent"), partial=False)
+    else:
+        refused(capsys, folder, door, extra, message)
+    assert sorted(folder.parent.iterdir()) == before
+
+
+# -- environments ---------------------------------------------------------------------------------
+
+ENVIRONMENTS = {
+    "FailsToStart-v0": ("cannot be made: RuntimeError: no licence for this machine",),
+    "RaisesInReset-v0": ("failed in reset: RuntimeError: out of order (hostile_environments.py",),
+    "RaisesInStep-v0": ("failed in step(", "KeyError: 'missing' (hostile_environments.py, line"),
+    "NanReward-v0": ("failed in step(", "the reward nan is not finite"),
+    "TextReward-v0": ("failed in step(", "TypeError"),
+    "InfiniteObservation-v0": ("failed in step(", "the observation [inf 0. 0.] is not finite"),
+    "OldStep-v0": ("failed in step(", "not enough values to unpack"),
+    "OldReset-v0": ("failed in reset: ",),
+    "ContinuousActions-v0": ("powr does not accept", "the action space must be Discrete"),
+    "Endless-v0": ("has no time limit", "give it max_episode_steps in its kwargs"),
+}
+
+
+def use_environment(folder, name, **kwargs):
+    study = yaml.safe_load((folder / "envs.yaml").read_text())
+    entry = {"id": f"{HOSTILE}:{name}", "kwargs": kwargs, "thresholds": [0]}
+    study["environments"]["FrozenLake-v1"] = entry
+    return study, entry
+
+
+@pytest.mark.parametrize(("name", "messages"), ENVIRONMENTS.items(), ids=ENVIRONMENTS)
+def test_an_environment_that_misbehaves(folder, capsys, name, messages):
+    study, entry = use_environment(folder, name)
+    if name.startswith("Continuous"):
+        entry["fingerprint"] = environments.fingerprint(environments.make(entry))
+    (folder / "envs.yaml").write_text(yaml.safe_dump(study))
+    refused(capsys, folder, "run", "", f"{HOSTILE}:{name}", *messages)
+
+
+@pytest.mark.parametrize("algorithm", ["powr", "dqn"])
+def test_an_environment_that_misbehaves_in_the_middle_of_training(folder, capsys, algorithm):
+    study, entry = use_environment(folder, "NanReward-v0", faulty_from=1050)
+    entry["fingerprint"] = environments.fingerprint(environments.make(entry))
+    study["scales"]["tiny"]["timesteps"]["FrozenLake-v1"] = 3000
+    (folder / "envs.yaml").write_text(yaml.safe_dump(study))
+    main, options = DOORS["run"]
+    assert main(f"--scale tiny {options} --algorithm {algorithm}".split()) == 1
+    errors = capsys.readouterr().err
+    assert "Traceback" not in errors
+    assert "the reward nan is not finite" in errors.splitlines()[-1]
+    assert not (folder / "out.csv").exists()
+    assert not (folder / "out.json").exists()
+
+
+# -- anything at all ------------------------------------------------------------------------------
+
+FRAGMENTS = st.sampled_from(
+    [*"{}[]:,-?&*!|>'\"%@`#\n\t \\", "- ", ": ", "!!python/object:os.x", "<<: *a", "&a ", "..", "/"]
+)
+TEXT_LIKE_YAML = st.lists(FRAGMENTS | st.text(max_size=3) | st.integers().map(str), max_size=30)
+
+
+@settings(max_examples=200)
+@given(TEXT_LIKE_YAML.map("".join))
+def test_any_text_is_plain_data_or_refused(tmp_path_factory, text):
+    file = tmp_path_factory.getbasetemp() / "any.yaml"
+    file.write_text(text, encoding="utf-8", errors="surrogatepass")
+    for load in (config.load, ledger.load, lambda path: deviations.load(path, {"claims": []})):
+        with pytest.raises(SuiteError) as caught:
+            load(file)
+        assert str(caught.value).startswith(str(file))
+        assert len(str(caught.value).splitlines()) <= 3
+
+
+@settings(max_examples=100)
+@given(st.text(min_size=1, max_size=12) | st.sampled_from(["..", ".", "a/b", "/a", "~", "a\x00"]))
+def test_names_that_are_accepted_stay_in_their_folder(name):
+    study = {**STUDY, "scales": {name: STUDY["scales"]["tiny"]}}
+    try:
+        config.check_schema(study, config.SCHEMA, "envs.yaml")
+    except SuiteError:
+        return
+    results = Path("/results")
+    for one in config.runs(study, name):
+        assert (results / one.path).resolve().parents[3] == results

@@ -1,0 +1,84 @@
+"""Fingerprints tell environments of one name apart, and agree on those that behave alike."""
+
+import gymnasium
+import pytest
+
+from suite import SuiteError
+from suite.training import environments
+
+FROZEN = {"id": "FrozenLake-v1", "kwargs": {"is_slippery": False}}
+TAXI = {"id": "Taxi-v3", "kwargs": {}}
+CAR = {"id": "MountainCar-v0", "kwargs": {}}
+CART = {"id": "CartPole-v1", "kwargs": {}}
+
+
+def fingerprint(settings):
+    return environments.fingerprint(environments.make(settings))
+
+
+def with_kwargs(settings, **kwargs):
+    return {"id": settings["id"], "kwargs": {**settings["kwargs"], **kwargs}}
+
+
+@pytest.mark.parametrize("name", ["FrozenLake-v1", "Taxi-v3", "MountainCar-v0"])
+def test_installed_environments_are_those_of_the_study(real_study, name):
+    environments.check_fingerprint(real_study["environments"][name])
+
+
+@pytest.mark.parametrize("settings", [FROZEN, TAXI, CAR])
+def test_does_not_depend_on_what_was_done_with_the_environment(settings):
+    env = environments.make(settings)
+    env.reset(seed=5)
+    env.step(env.action_space.sample())
+    assert environments.fingerprint(env) == fingerprint(settings)
+
+
+@pytest.mark.parametrize(
+    ("settings", "other"),
+    [
+        (FROZEN, with_kwargs(FROZEN, is_slippery=True)),
+        (FROZEN, with_kwargs(FROZEN, map_name="8x8")),
+        (TAXI, with_kwargs(TAXI, is_rainy=True)),
+        (TAXI, with_kwargs(TAXI, max_episode_steps=100)),
+        (CART, with_kwargs(CART, sutton_barto_reward=True)),
+        (CAR, with_kwargs(CAR, max_episode_steps=100)),
+    ],
+)
+def test_tells_variants_apart(settings, other):
+    assert fingerprint(settings) != fingerprint(other)
+
+
+def test_sees_another_reward_where_there_is_no_table():
+    class Generous(gymnasium.RewardWrapper):
+        def reward(self, reward):
+            return reward + 1
+
+    env = environments.make(CAR)
+    assert environments.fingerprint(Generous(env)) != fingerprint(CAR)
+
+
+def test_mismatch_names_both_fingerprints():
+    with pytest.raises(SuiteError) as caught:
+        environments.check_fingerprint({**FROZEN, "fingerprint": "0" * 64})
+    assert "0" * 64 in str(caught.value)
+    assert f"fingerprint: {fingerprint(FROZEN)}" in str(caught.value)
+
+
+def test_a_new_environment_is_told_its_fingerprint():
+    with pytest.raises(SuiteError, match=f"write `fingerprint: {fingerprint(FROZEN)}` into"):
+        environments.check_fingerprint({**FROZEN, "fingerprint": None})
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"id": "Taxi-v99", "kwargs": {}}, "Taxi-v99"),
+        ({"id": "absent_module:Taxi-v3", "kwargs": {}}, "absent_module"),
+        (with_kwargs(TAXI, colour="red"), "colour"),
+        (with_kwargs(FROZEN, map_name="9x9"), "9x9"),
+        (with_kwargs(TAXI, max_episode_steps=-1), "no time limit"),
+    ],
+)
+def test_environments_that_cannot_be_made(settings, message):
+    with pytest.raises(SuiteError, match=message):
+        environments.make(settings)

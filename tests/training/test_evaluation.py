@@ -1,0 +1,268 @@
+"""The evaluation protocol, on environments whose returns are known."""
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.spaces import Discrete
+from gymnasium.wrappers import TransformAction
+
+from powr.tabular import TabularMDP
+from suite import SuiteError
+from suite.training import environments
+from suite.training.evaluation import Evaluator, draw, grid, play
+
+FROZEN = {"id": "FrozenLake-v1", "kwargs": {"map_name": "4x4", "is_slippery": False}}
+SLIPPERY = {"id": "FrozenLake-v1", "kwargs": {"map_name": "4x4", "is_slippery": True}}
+TAXI = {"id": "Taxi-v3", "kwargs": {}}
+CAR = {"id": "MountainCar-v0", "kwargs": {}}
+
+
+class TableAgent:
+    """An agent with a fixed table of action probabilities, as POWR has them."""
+
+    def __init__(self, table):
+        self.table = np.asarray(table, float)
+        self.batches = []
+
+    def predict(self, observations, deterministic):
+        assert deterministic
+        self.batches.append(len(observations))
+        return self.table[observations].argmax(axis=1), None
+
+    def action_probabilities(self, observations):
+        return self.table[observations]
+
+
+def random_agent(settings, seed=0):
+    env = environments.make(settings)
+    shape = (int(env.observation_space.n), int(env.action_space.n))
+    table = np.random.default_rng(seed).random(shape)
+    return TableAgent(table / table.sum(axis=1, keepdims=True))
+
+
+def optimal_agent(settings):
+    mdp = TabularMDP.from_env(environments.make(settings))
+    values = mdp.optimal_action_values(0.99)
+    return TableAgent(np.eye(mdp.n_actions)[values.argmax(axis=1)])
+
+
+def evaluator(settings, sampled_seed=None, **changes):
+    return Evaluator(
+        settings, **{"episodes": 20, "seed": 1, "sampled_seed": sampled_seed} | changes
+    )
+
+
+# -- the grid -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("timesteps", [600, 5_000, 20_000, 150_000, 1_500_000])
+def test_grid_follows_its_formula(timesteps):
+    points = grid(timesteps, first=100, per_decade=20)
+    expected = [round(100 * 10 ** (k / 20)) for k in range(100)]
+    assert points == [*(point for point in expected if point < timesteps), timesteps]
+
+
+def test_shorter_runs_share_the_grid_of_longer_ones():
+    assert set(grid(600, 100, 20)) - {600} <= set(grid(1_000_000, 100, 20))
+
+
+@pytest.mark.parametrize("timesteps", [1, 99, 100, 101])
+def test_grid_ends_with_the_run(timesteps):
+    assert grid(timesteps, 100, 20) == ([100, 101] if timesteps == 101 else [timesteps])
+
+
+def test_points_inside_a_step_of_several_environments_are_moved_to_its_end():
+    points = grid(600, 100, 20, n_envs=16)
+    assert points[:3] == [112, 128, 144]
+    assert points[-1] == 608
+    assert points == sorted(set(points))
+
+
+def test_grid_has_no_point_twice():
+    points = grid(50, first=1, per_decade=20)
+    assert points == sorted(set(points))
+
+
+# -- episodes -------------------------------------------------------------------------------------
+
+
+class Countdown(gymnasium.Env):
+    """Ends after as many steps as its seed says, with reward 1 each."""
+
+    observation_space = Discrete(100)
+    action_space = Discrete(2)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.left = seed
+        return self.left, {}
+
+    def step(self, action):
+        self.left -= 1
+        return self.left, 1.0, self.left == 0, False, {}
+
+
+def test_one_batch_a_step_of_the_unfinished_episodes():
+    batches = []
+
+    def policy(observations):
+        batches.append(observations.tolist())
+        return np.zeros(len(observations), int)
+
+    returns = play([Countdown(), Countdown(), Countdown()], policy, [3, 1, 2])
+    assert returns.tolist() == [3.0, 1.0, 2.0]
+    assert batches == [[3, 1, 2], [2, 1], [1]]
+
+
+def test_equals_episodes_played_one_by_one():
+    env = environments.make(TAXI)
+    agent = random_agent(TAXI)
+    expected = []
+    for seed in range(5):
+        state, _ = env.reset(seed=seed)
+        total, done = 0.0, False
+        while not done:
+            (action,), _ = agent.predict(np.array([state]), deterministic=True)
+            state, reward, terminated, truncated, _ = env.step(action)
+            total, done = total + reward, terminated or truncated
+        expected.append(total)
+    envs = [environments.make(TAXI) for _ in range(5)]
+    returns = play(envs, lambda states: agent.predict(states, deterministic=True)[0], range(5))
+    assert returns.tolist() == expected
+
+
+def test_refuses_returns_that_are_not_finite():
+    class Broken(Countdown):
+        def step(self, action):
+            state, _, *rest = super().step(action)
+            return state, float("nan"), *rest
+
+    with pytest.raises(SuiteError, match="not finite"):
+        play([Broken()], lambda observations: np.zeros(len(observations), int), [2])
+
+
+def test_statistics_are_those_of_the_episodes():
+    agent = optimal_agent(TAXI)
+    result = evaluator(TAXI).evaluate(agent)
+    seeds = np.random.default_rng(1).integers(2**31, size=20)
+    envs = [environments.make(TAXI) for _ in range(20)]
+    returns = play(envs, lambda states: agent.predict(states, deterministic=True)[0], seeds)
+    assert (result.mean, result.std) == (returns.mean(), returns.std(ddof=0))
+    assert (result.min, result.max, result.episodes) == (returns.min(), returns.max(), 20)
+    assert result.std > 0
+
+
+# -- random streams -------------------------------------------------------------------------------
+
+
+def test_starts_differ_between_evaluations_and_are_paired_between_agents():
+    class Probe(TableAgent):
+        def predict(self, observations, deterministic):
+            self.batches.append(observations.tolist())
+            return super().predict(observations, deterministic)
+
+    def starts(agent):
+        protocol = evaluator(TAXI)
+        firsts = []
+        for _ in range(3):
+            agent.batches.clear()
+            protocol.evaluate(agent)
+            firsts.append(agent.batches[0])
+        return firsts
+
+    one = starts(Probe(random_agent(TAXI).table))
+    other = starts(Probe(optimal_agent(TAXI).table))
+    assert one == other
+    assert one[0] != one[1]
+
+
+def test_sampling_leaves_the_deterministic_columns_alone():
+    agent = random_agent(SLIPPERY)
+    plain, both = evaluator(SLIPPERY), evaluator(SLIPPERY, sampled_seed=2)
+    for _ in range(3):
+        without, with_sampled = plain.evaluate(agent), both.evaluate(agent)
+        assert without[:6] == with_sampled[:6]
+        assert without.sampled_mean is without.sampled_exact_return is None
+        assert with_sampled.sampled_mean is not None
+
+
+def test_global_random_state_is_neither_read_nor_changed():
+    agent = random_agent(SLIPPERY)
+    results = []
+    for seed in (3, 4):
+        np.random.seed(seed)  # noqa: NPY002
+        before = np.random.get_state()[1].tolist()  # noqa: NPY002
+        results.append(evaluator(SLIPPERY, sampled_seed=2).evaluate(agent))
+        assert np.random.get_state()[1].tolist() == before  # noqa: NPY002
+    assert results[0] == results[1]
+
+
+# -- exact returns --------------------------------------------------------------------------------
+
+
+def test_exact_return_of_known_policies():
+    assert evaluator(FROZEN).evaluate(optimal_agent(FROZEN)).exact_return == pytest.approx(1.0)
+    assert evaluator(TAXI).evaluate(optimal_agent(TAXI)).exact_return == pytest.approx(7.93)
+    assert evaluator(CAR).mdp is None
+
+
+@pytest.mark.parametrize("settings", [SLIPPERY, TAXI])
+def test_exact_return_is_what_many_episodes_average_to(settings):
+    agent = random_agent(settings) if settings is TAXI else optimal_agent(settings)
+    result = evaluator(settings, episodes=400).evaluate(agent)
+    error = max(result.std, 0.02) / np.sqrt(result.episodes)
+    assert result.mean == pytest.approx(result.exact_return, abs=4 * error)
+
+
+def test_sampled_exact_return_is_what_many_sampled_episodes_average_to():
+    agent = TableAgent((optimal_agent(SLIPPERY).table + random_agent(SLIPPERY).table) / 2)
+    result = evaluator(SLIPPERY, sampled_seed=2, episodes=400).evaluate(agent)
+    share = result.sampled_exact_return  # of the episodes that reach the goal, which pays 1
+    error = np.sqrt(share * (1 - share) / result.episodes)
+    assert result.sampled_mean == pytest.approx(share, abs=4 * error)
+    assert abs(result.exact_return - share) > 10 * error
+
+
+def test_how_actions_are_numbered_changes_nothing(monkeypatch):
+    class Renumbered(TableAgent):
+        def predict(self, observations, deterministic):
+            return 5 + super().predict(observations, deterministic)[0], None
+
+    table = optimal_agent(SLIPPERY).table
+    expected = evaluator(SLIPPERY, sampled_seed=2).evaluate(TableAgent(table))
+    make = environments.make
+    monkeypatch.setattr(
+        environments,
+        "make",
+        lambda settings: TransformAction(make(settings), lambda a: a - 5, Discrete(4, start=5)),
+    )
+    assert evaluator(SLIPPERY, sampled_seed=2).evaluate(Renumbered(table)) == expected
+
+
+def test_sampled_exact_return_uses_the_probabilities():
+    agent = random_agent(TAXI)
+    result = evaluator(TAXI, sampled_seed=2).evaluate(agent)
+    mdp = TabularMDP.from_env(environments.make(TAXI))
+    assert result.sampled_exact_return == mdp.expected_return(agent.table, 200)
+    assert result.sampled_exact_return != result.exact_return
+
+
+def test_draw_follows_the_probabilities():
+    rng = np.random.default_rng(0)
+    probabilities = np.tile([0.2, 0.0, 0.5, 0.3], (20_000, 1))
+    frequencies = np.bincount(draw(probabilities, rng), minlength=4) / 20_000
+    np.testing.assert_allclose(frequencies, probabilities[0], atol=0.02)
+    assert frequencies[1] == 0
+
+
+def test_draw_never_takes_an_impossible_action():
+    class Extreme:
+        def __init__(self, value):
+            self.value = value
+
+        def random(self, shape):
+            return np.full(shape, self.value)
+
+    probabilities = np.array([[0.0, 1.0, 0.0], [0.0, 1 / 3, 2 / 3]])
+    assert draw(probabilities, Extreme(0.0)).tolist() == [1, 1]
+    assert draw(probabilities, Extreme(np.nextafter(1, 0))).tolist() == [1, 2]

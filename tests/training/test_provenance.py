@@ -1,0 +1,75 @@
+"""Provenance says what was loaded and from which commit, and nothing about whose machine it was."""
+
+import json
+import resource
+import subprocess
+
+import gymnasium
+import numpy as np
+import pytest
+import threadpoolctl
+
+from suite.training import provenance
+
+
+def git(folder, *arguments):
+    identity = ["-c", "user.name=Nobody", "-c", "user.email=nobody@example.org"]
+    subprocess.run(["git", "-C", folder, *identity, *arguments], check=True, capture_output=True)
+
+
+def test_git_state(tmp_path):
+    assert provenance.git_state(tmp_path) is None
+    git(tmp_path, "init")
+    (tmp_path / "file").write_text("one")
+    git(tmp_path, "add", "file")
+    git(tmp_path, "commit", "--message", "first")
+    state = provenance.git_state(tmp_path)
+    assert len(state["commit"]) == 40
+    assert state["clean"]
+    (tmp_path / "untracked").write_text("a result")
+    assert provenance.git_state(tmp_path)["clean"]
+    (tmp_path / "file").write_text("two")
+    assert not provenance.git_state(tmp_path)["clean"]
+
+
+def test_a_copy_inside_a_foreign_repository_has_no_commit(tmp_path):
+    git(tmp_path, "init")
+    (tmp_path / "file").write_text("one")
+    git(tmp_path, "add", "file")
+    git(tmp_path, "commit", "--message", "first")
+    (tmp_path / "copy").mkdir()
+    assert provenance.git_state(tmp_path / "copy") is None
+
+
+def test_packages_are_those_loaded():
+    packages = provenance.loaded_packages()
+    assert packages["numpy"] == np.__version__
+    assert packages["gymnasium"] == gymnasium.__version__
+
+
+def test_thread_pools_are_as_now():
+    with threadpoolctl.threadpool_limits(1):
+        pools = provenance.thread_pools()
+    assert any(pool["user_api"] == "blas" for pool in pools)
+    assert {pool["num_threads"] for pool in pools} == {1}
+
+
+def test_machine_is_described_but_not_named():
+    text = json.dumps(provenance.collect())
+    assert provenance.cpu_model() in text
+    assert str(provenance.ROOT) not in text
+
+
+@pytest.mark.parametrize("status", ["Name:\tpython\nVmRSS:\t  20 kB\n", None])
+def test_peak_memory_is_that_of_getrusage_where_the_system_tells_no_vmhwm(status, monkeypatch):
+    def read_text(path, encoding):
+        if status is None:
+            raise FileNotFoundError(path)
+        return status
+
+    monkeypatch.setattr(provenance.Path, "read_text", read_text)
+    monkeypatch.setattr(provenance.sys, "platform", "linux")
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    assert provenance.peak_memory_bytes() >= peak > 20 * 1024
+    if status:
+        assert provenance.resident_memory_bytes() == 20 * 1024

@@ -1,0 +1,285 @@
+"""One run through its front door: bytes, streams, threads, faults."""
+
+import csv
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from powr import POWR
+from powr.tabular import TabularMDP
+from suite import config
+from suite.training import algorithms, run
+from suite.training.evaluation import Evaluator, grid
+
+ROOT = Path(__file__).parent.parent.parent
+ALGORITHMS = ["powr", "a2c", "dqn", "ppo", "trpo"]
+TINY = {
+    "seeds": 1,
+    "algorithms": ALGORITHMS,
+    "timesteps": {"FrozenLake-v1": 300, "Taxi-v3": 300, "MountainCar-v0": 300},
+}
+
+
+@pytest.fixture
+def envs(study, write_study):
+    """A study with a tiny scale, long enough for updates, and cheap evaluations."""
+    study["scales"] = {"tiny": TINY}
+    for name in ("ppo", "trpo"):
+        study["algorithms"][name]["settings"] = {"n_steps": 128}
+    study["evaluation"] = {"episodes": 3, "first": 100, "per_decade": 4}
+    return write_study(study)
+
+
+def arguments(envs, out, algorithm="dqn", environment="Taxi-v3", seed=0):
+    return [
+        *("--scale", "tiny", "--env", environment, "--algorithm", algorithm),
+        *("--seed", str(seed), "--out", str(out), "--envs", str(envs)),
+    ]
+
+
+def start(arguments, **environment):
+    return subprocess.Popen(
+        [sys.executable, "-m", "suite.training.run", *arguments],
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_rerun_is_byte_identical_whatever_the_callers_settings(envs, tmp_path, algorithm):
+    outs = [tmp_path / f"{k}" / "run.csv" for k in (1, 2)]
+    # Started together: two runs at once must not meet either.
+    processes = [
+        start(
+            arguments(envs, out, algorithm),
+            OMP_NUM_THREADS=str(k),
+            OPENBLAS_NUM_THREADS=str(k),
+            PYTHONHASHSEED=str(k),
+        )
+        for k, out in enumerate(outs, start=1)
+    ]
+    for process in processes:
+        _, errors = process.communicate()
+        assert process.returncode == 0, errors
+        assert "Traceback" not in errors
+        last = errors.splitlines()[-1]
+        assert last.startswith(f"{algorithm} on Taxi-v3, seed 0: 300 of 300 timesteps, ")
+        assert " a second, last return " in last
+    suffixes = [".csv", ".npz"] if algorithm == "powr" else [".csv"]
+    for suffix in suffixes:
+        first, second = (out.with_suffix(suffix).read_bytes() for out in outs)
+        assert first == second
+    for out in outs:
+        document = json.loads(out.with_suffix(".json").read_text())
+        pools = document["provenance"]["thread_pools"]
+        assert {pool["num_threads"] for pool in pools} == {1}
+        written = {path.name for path in out.parent.iterdir()}
+        assert written == {"run.json", *(f"run{suffix}" for suffix in suffixes)}
+
+
+@pytest.mark.parametrize("environment", ["FrozenLake-v1", "MountainCar-v0"])
+@pytest.mark.parametrize("algorithm", ["powr", "a2c"])
+def test_run_file(envs, tmp_path, algorithm, environment):
+    out = tmp_path / "run.csv"
+    assert run.main(arguments(envs, out, algorithm, environment)) == 0
+    text = out.read_text()
+    assert text.startswith(
+        "timestep,mean,std,min,max,episodes,exact_return,sampled_mean,sampled_exact_return\n"
+    )
+    rows = list(csv.DictReader(text.splitlines()))
+    assert [int(row["timestep"]) for row in rows] == [100, 178, 300]
+    for row in rows:
+        assert row["episodes"] == "3"
+        assert float(row["min"]) <= float(row["mean"]) <= float(row["max"])
+        for column in ("mean", "std", "min", "max"):
+            assert row[column] == repr(float(row[column]))
+        table = environment == "FrozenLake-v1"
+        assert (row["exact_return"] != "") == table
+        assert (row["sampled_mean"] != "") == (algorithm == "powr")
+        assert (row["sampled_exact_return"] != "") == (algorithm == "powr" and table)
+
+
+def test_json_beside_the_run_file(envs, tmp_path):
+    out = tmp_path / "run.csv"
+    assert run.main(arguments(envs, out, seed=4)) == 0
+    document = json.loads(out.with_suffix(".json").read_text())
+    settings = config.resolve(config.load(envs), "tiny", "Taxi-v3", "dqn")
+    assert document["settings"] == {**settings, "seed": 4}
+    assert document["digest"] == config.digest(settings)
+    assert document["csv_sha256"] == hashlib.sha256(out.read_bytes()).hexdigest()
+    assert document["seed_streams"] == run.seed_streams(4)
+    evaluations = document["evaluations"]
+    assert [entry["timestep"] for entry in evaluations] == [100, 178, 300]
+    seconds = [entry["seconds"] for entry in evaluations]
+    assert 0 < seconds[0] < seconds[1] < seconds[2] == document["duration_seconds"]
+    assert 0 < sum(entry["evaluation_seconds"] for entry in evaluations) < seconds[2]
+    assert document["peak_memory_bytes"] > 10**7
+
+
+def test_trained_agent_beside_the_run_file(envs, tmp_path):
+    out = tmp_path / "run.csv"
+    assert run.main(arguments(envs, out, "powr", "FrozenLake-v1")) == 0
+    document = json.loads(out.with_suffix(".json").read_text())
+    content = out.with_suffix(".npz").read_bytes()
+    assert document["agent_sha256"] == hashlib.sha256(content).hexdigest()
+    agent = POWR.load(out.with_suffix(".npz"))
+    assert agent.num_timesteps == 300
+    last = list(csv.DictReader(out.read_text().splitlines()))[-1]
+    mdp = TabularMDP.from_env(agent.env)
+    assert mdp.expected_return(agent.action_probabilities(range(16))) == pytest.approx(
+        float(last["sampled_exact_return"])
+    )
+
+
+def test_seeds_give_independent_streams():
+    streams = [run.seed_streams(seed) for seed in range(20)]
+    values = [value for stream in streams for value in stream.values()]
+    assert len(set(values)) == len(values)
+    assert streams[3] == run.seed_streams(3)
+
+
+@pytest.mark.parametrize("algorithm", ["a2c", "dqn", "ppo", "trpo"])
+def test_evaluation_leaves_training_untouched(real_study, algorithm):
+    settings = config.resolve(real_study, "smoke", "MountainCar-v0", algorithm)
+    if algorithm in ("ppo", "trpo"):
+        settings["algorithm"]["settings"] = {"n_steps": 128}
+    seeds = run.seed_streams(0)
+    evaluator = Evaluator(
+        settings["environment"], episodes=2, seed=seeds["evaluation"], sampled_seed=None
+    )
+    trained = []
+
+    def keep_last(agent):
+        trained[-1] = torch.nn.utils.parameters_to_vector(agent.model.policy.parameters()).clone()
+        return False
+
+    for watch in (keep_last, run.Recorder(evaluator, grid(600, 100, 20), "a run")):
+        trained.append(None)
+
+        def callback(model, watch=watch):
+            keep_last(model)
+            return watch(model)
+
+        algorithms.build(settings, seeds)(600, callback=callback)
+    assert torch.equal(*trained)
+
+
+def test_evaluation_leaves_powr_untouched(real_study):
+    settings = config.resolve(real_study, "smoke", "FrozenLake-v1", "powr")
+    seeds = run.seed_streams(0)
+    evaluator = Evaluator(settings["environment"], episodes=2, seed=1, sampled_seed=2)
+    trained = [
+        algorithms.build(settings, seeds)(600, callback=callback)
+        for callback in (None, run.Recorder(evaluator, grid(600, 100, 20), "a run"))
+    ]
+    assert trained[0].episode_returns == trained[1].episode_returns
+    probabilities = [agent.action_probabilities(range(16)).tolist() for agent in trained]
+    assert probabilities[0] == probabilities[1]
+
+
+# -- what is refused, with nothing written --------------------------------------------------------
+
+
+def refused(capsys, arguments, message, status=1):
+    try:
+        found = run.main([str(argument) for argument in arguments])
+    except SystemExit as exit_:
+        found = exit_.code
+    errors = capsys.readouterr().err
+    assert found == status
+    assert message in errors
+    assert "Traceback" not in errors
+    assert len(errors.splitlines()) <= 4
+
+
+@pytest.fixture
+def out(tmp_path):
+    folder = tmp_path / "out"
+    folder.mkdir()
+    yield folder / "run.csv"
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"algorithm": "sarsa"}, "algorithm at scale tiny: sarsa is not one of powr, a2c"),
+        ({"environment": "Taxi-v4"}, "environment at scale tiny: Taxi-v4 is not one of"),
+        ({"envs": "absent.yaml"}, "absent.yaml: cannot be read"),
+    ],
+)
+def test_refuses_what_the_study_does_not_have(capsys, envs, out, changes, message):
+    refused(capsys, arguments(**{"envs": envs, "out": out, **changes}), message)
+
+
+@pytest.mark.parametrize("seed", ["-1", "one", "1.5", ""])
+def test_refuses_seeds_that_are_no_whole_numbers(capsys, envs, out, seed):
+    refused(capsys, arguments(envs, out, seed=seed), "--seed", status=2)
+
+
+def test_refuses_files_that_are_no_csv(capsys, envs, out):
+    refused(capsys, arguments(envs, out.with_suffix(".txt")), "ends in .csv", status=2)
+
+
+def test_refuses_a_place_that_is_no_folder(capsys, envs, out):
+    refused(capsys, arguments(envs, envs / "run.csv"), "is not a folder that can be written to")
+
+
+def test_refuses_the_name_of_another_run(capsys, envs, out):
+    settings = config.resolve(config.load(envs), "tiny", "Taxi-v3", "dqn")
+    own = f"seed0-{config.digest(settings)}.csv"
+    for name in ("seed0-0123456789ab.csv", own.replace("seed0", "seed1")):
+        refused(capsys, arguments(envs, out.with_name(name)), f"this run's is {own}")
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "settings", "message"),
+    [
+        ("dqn", {"n_step": 5}, "n_step"),
+        ("ppo", {"n_steps": 0}, "ppo does not accept the settings"),
+        ("powr", {"kernel": {"name": "Cosine"}}, "kernel Cosine is not one of Dirac, Gaussian"),
+        ("powr", {"kernel": {"name": "Gaussian"}}, "bandwidth"),
+        ("powr", {"gamma": 2}, "gamma"),
+    ],
+)
+def test_refuses_settings_the_algorithm_does_not_know(
+    capsys, study, write_study, out, algorithm, settings, message
+):
+    study["scales"] = {"tiny": TINY}
+    study["algorithms"][algorithm] |= {"settings": settings, "environments": {}}
+    refused(capsys, arguments(write_study(study), out, algorithm), message)
+
+
+def test_stops_if_the_environment_is_another(capsys, study, write_study, out):
+    study["scales"] = {"tiny": TINY}
+    study["environments"]["Taxi-v3"]["kwargs"] = {"is_rainy": True}
+    refused(capsys, arguments(write_study(study), out), "is not the expected one")
+
+
+def test_disk_full(capsys, monkeypatch, envs, out):
+    def full(descriptor):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    refused(capsys, arguments(envs, out), f"No space left on device: '{out.with_suffix('.json')}'")
+
+
+@pytest.mark.parametrize("signum", [signal.SIGTERM, signal.SIGINT])
+def test_signals_end_a_run_with_one_line(study, write_study, out, signum):
+    study["scales"] = {"tiny": {**TINY, "timesteps": {"Taxi-v3": 10**9}}}
+    process = start(arguments(write_study(study), out))
+    process.stderr.readline()  # the first evaluation is done
+    process.send_signal(signum)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 128 + signum
+    assert f"stopped by {signum.name}, nothing was written" in errors.splitlines()[-1]
+    assert "Traceback" not in errors
