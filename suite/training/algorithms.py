@@ -8,6 +8,7 @@ from typing import Any
 
 import gymnasium
 
+import baselines
 from powr import POWR
 from powr.kernels import Dirac, Exponential, Gaussian, Kernel
 from suite import SuiteError
@@ -49,10 +50,7 @@ def build_kernel(name: str, **parameters: Any) -> Kernel:
 
 
 def _build_baseline(algorithm: dict[str, Any], make_env: MakeEnv, seeds: dict[str, int]) -> Learn:
-    from baselines.training import Baseline
-
-    return Baseline(
-        algorithm["class"],
+    return baselines.find(algorithm["class"])(
         algorithm["policy"],
         make_env,
         agent_seed=seeds["agent"],

@@ -1,27 +1,24 @@
-"""Build and train a baseline so that it depends on its two seeds and nothing else."""
+"""What the deep baselines share: training that depends on the two seeds and nothing else."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import gymnasium
 import numpy as np
 import torch
-from sb3_contrib import TRPO
-from stable_baselines3 import A2C, DQN, PPO
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 
-CLASSES: dict[str, type[BaseAlgorithm]] = {"a2c": A2C, "dqn": DQN, "ppo": PPO, "trpo": TRPO}
 
-
-class Baseline:
+class StableBaseline:
     """A stable-baselines3 model on one CPU thread, with its training environments.
 
+    A subclass names its model, as `model_class`.
+
     Args:
-        class_name: one of CLASSES.
         policy: the name of the model's policy class.
         make_env: makes one training environment.
         agent_seed: seeds the model.
@@ -34,9 +31,10 @@ class Baseline:
         settings: further arguments of the model.
     """
 
+    model_class: ClassVar[type[BaseAlgorithm]]
+
     def __init__(
         self,
-        class_name: str,
         policy: str,
         make_env: Callable[[], gymnasium.Env],
         *,
@@ -53,7 +51,7 @@ class Baseline:
         env = DummyVecEnv([make_env] * n_envs)
         gamma = settings.get("gamma", 0.99)
         self._normalizer = VecNormalize(env, gamma=gamma) if normalize else None
-        self.model = CLASSES[class_name](
+        self.model = self.model_class(
             policy, self._normalizer or env, seed=agent_seed, device="cpu", **settings
         )
         # The model's seed has seeded the environments too.
@@ -64,7 +62,7 @@ class Baseline:
     def num_timesteps(self) -> int:
         return self.model.num_timesteps
 
-    def learn(self, timesteps: int, callback: Callable[[Baseline], bool]) -> Baseline:
+    def learn(self, timesteps: int, callback: Callable[[StableBaseline], bool]) -> StableBaseline:
         """Train for `timesteps`, unless the callback says stop earlier.
 
         The callback is called after each step of all environments. The libraries finish a started
@@ -81,16 +79,12 @@ class Baseline:
         return self.model.predict(self._scaled(observations), deterministic=deterministic)[0], None
 
     def action_probabilities(self, observations: np.ndarray) -> np.ndarray:
-        """The policy that training acts with; DQN's is greedy but for its exploration."""
-        scaled = self._scaled(observations)
-        if isinstance(self.model, DQN):
-            n_actions = self.model.action_space.n
-            greedy = np.eye(n_actions)[self.model.predict(scaled, deterministic=True)[0]]
-            exploring = self.model.exploration_rate
-            return (1 - exploring) * greedy + exploring / n_actions
+        """The policy that training acts with."""
         policy = self.model.policy
         with torch.no_grad():
-            distribution = policy.get_distribution(policy.obs_to_tensor(scaled)[0]).distribution
+            distribution = policy.get_distribution(
+                policy.obs_to_tensor(self._scaled(observations))[0]
+            ).distribution
         probabilities = distribution.probs.numpy().astype(float)
         return probabilities / probabilities.sum(axis=1, keepdims=True)
 

@@ -5,25 +5,33 @@ import inspect
 import gymnasium
 import numpy as np
 import pytest
+import stable_baselines3
 import torch
 
-from baselines.training import CLASSES, Baseline
+import baselines
+from baselines.deep.stable import StableBaseline
 
 SEEDS = {"agent_seed": 1, "training_seed": 2}
 
-names = pytest.mark.parametrize("name", CLASSES)
+names = pytest.mark.parametrize("name", ["a2c", "dqn", "ppo", "trpo"])
 
 
-def never(agent: Baseline) -> bool:
+def never(agent: StableBaseline) -> bool:
     return False
 
 
-def build(name: str, env: str = "CartPole-v1", **settings) -> Baseline:
-    return Baseline(name, "MlpPolicy", lambda: gymnasium.make(env), **{**SEEDS, **settings})
+def build(name: str, env: str = "CartPole-v1", **settings) -> StableBaseline:
+    return baselines.find(name)("MlpPolicy", lambda: gymnasium.make(env), **{**SEEDS, **settings})
 
 
-def weights(agent: Baseline) -> torch.Tensor:
+def weights(agent: StableBaseline) -> torch.Tensor:
     return torch.nn.utils.parameters_to_vector(agent.model.policy.parameters())
+
+
+def test_is_found_by_the_name_of_its_module():
+    assert baselines.find("dqn").model_class is stable_baselines3.DQN
+    with pytest.raises(ValueError, match="no module dqm in baselines/classic or baselines/deep"):
+        baselines.find("dqm")
 
 
 @names
@@ -48,7 +56,7 @@ def test_first_episode_starts_from_the_training_seed(name):
             starts.append(observation)
             return observation, info
 
-    Baseline(name, "MlpPolicy", lambda: Starts(gymnasium.make("CartPole-v1")), **SEEDS).learn(
+    baselines.find(name)("MlpPolicy", lambda: Starts(gymnasium.make("CartPole-v1")), **SEEDS).learn(
         1, never
     )
     expected, _ = gymnasium.make("CartPole-v1").reset(seed=SEEDS["training_seed"])
@@ -71,7 +79,7 @@ def test_settings_left_out_are_the_librarys_defaults(name):
     model = build(name).model
     defaults = {
         key: parameter.default
-        for key, parameter in inspect.signature(CLASSES[name]).parameters.items()
+        for key, parameter in inspect.signature(baselines.find(name).model_class).parameters.items()
         if isinstance(parameter.default, int | float)
     }
     scheduled = {"clip_range", "train_freq"}  # wrapped by the library, see the next test
@@ -84,9 +92,9 @@ def test_settings_left_out_are_the_librarys_defaults(name):
 
 def test_schedules_have_the_librarys_defaults():
     ppo = build("ppo").model
-    assert ppo.clip_range(1.0) == inspect.signature(CLASSES["ppo"]).parameters["clip_range"].default
+    assert ppo.clip_range(1.0) == inspect.signature(type(ppo)).parameters["clip_range"].default
     dqn = build("dqn").model
-    expected = inspect.signature(CLASSES["dqn"]).parameters["train_freq"].default
+    expected = inspect.signature(type(dqn)).parameters["train_freq"].default
     assert dqn.train_freq.frequency == expected
 
 

@@ -1,0 +1,1 @@
+"""Algorithms for small problems, without neural networks."""

@@ -1,0 +1,1 @@
+"""Policy gradients and deep Q-learning, from stable-baselines3 and sb3-contrib."""

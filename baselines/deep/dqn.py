@@ -1,0 +1,17 @@
+"""DQN of stable-baselines3."""
+
+import numpy as np
+import stable_baselines3
+
+from baselines.deep.stable import StableBaseline
+
+
+class DQN(StableBaseline):
+    model_class = stable_baselines3.DQN
+
+    def action_probabilities(self, observations: np.ndarray) -> np.ndarray:
+        """The policy that training acts with: greedy but for its exploration."""
+        n_actions = self.model.action_space.n
+        greedy = np.eye(n_actions)[self.predict(observations, deterministic=True)[0]]
+        exploring = self.model.exploration_rate
+        return (1 - exploring) * greedy + exploring / n_actions

@@ -1,0 +1,9 @@
+"""PPO of stable-baselines3."""
+
+import stable_baselines3
+
+from baselines.deep.stable import StableBaseline
+
+
+class PPO(StableBaseline):
+    model_class = stable_baselines3.PPO
