@@ -18,7 +18,7 @@ DAMAGED = {"cut": '{"agent_sha256": "ab', "list": "[]", "empty": "", "binary": b
 def root(tmp_path):
     """A repository of one run, a page made of it and a picture, and the manifest of these."""
     root = tmp_path / "root"
-    for name in verify.SOURCES:
+    for name in (*verify.SOURCES, "figures"):
         (root / name).mkdir(parents=True)
     (root / RUN).parent.mkdir(parents=True)
     (root / f"{RUN}.csv").write_text("timestep,mean\n100,0.5\n")
