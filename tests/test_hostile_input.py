@@ -18,6 +18,7 @@ from suite.claims import deviations, ledger
 from suite.report import report
 from suite.results import aggregate, cost
 from suite.training import environments, run
+from suite.training.evaluation import planned_grid
 from tests.support.run_files import STUDY as HAND_WRITTEN
 from tests.support.run_files import clock, csv_text, write_run
 
@@ -44,7 +45,7 @@ def sound(tmp_path_factory):
         shutil.copy(ROOT / name, folder)
     for one in config.runs(STUDY, "tiny"):
         resolved = config.resolve(STUDY, "tiny", one.environment, one.algorithm)
-        means = dict.fromkeys(aggregate.timesteps_of(resolved), 0.0)
+        means = dict.fromkeys(planned_grid(resolved), 0.0)
         write_run(folder / "results", one, csv_text(means), study=STUDY, **clock(means, 0.1, 1.0))
     return folder
 

@@ -7,7 +7,7 @@ from suite.claims import ledger
 from suite.plots import curves, render, thresholds
 from suite.report import report
 from suite.results import aggregate, cost
-from suite.training.evaluation import COLUMNS
+from suite.training.evaluation import COLUMNS, planned_grid
 from tests.support.run_files import PROVENANCE, clock, write_run
 
 ROOT = Path(__file__).parents[2]
@@ -31,7 +31,7 @@ def write_replication(results: Path, scale: str) -> list[config.Run]:
         factor = (1 if run.environment == "FrozenLake-v1" else 10) * (1 + 0.2 * run.seed)
         means = {
             timestep: high if timestep >= factor * LEARNING[run.algorithm] else low
-            for timestep in aggregate.timesteps_of(settings)
+            for timestep in planned_grid(settings)
         }
         tabular = run.environment != "MountainCar-v0"
         text = csv_text(means, tabular, sampled=run.algorithm == "powr")
