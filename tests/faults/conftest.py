@@ -7,10 +7,9 @@ import pytest
 
 from suite.claims.rules import needed
 from tests.faults.study import Reference, run_files
-from tests.workflow.repository import Repository, copy_working_tree
+from tests.workflow.repository import Repository, copy_unused, copy_working_tree
 
 TINY = {"seeds": 2, "algorithms": ["powr", "a2c"], "timesteps": {"FrozenLake-v1": 150}}
-MADE = ("results", "logs", ".snakemake", "__pycache__")
 
 
 @pytest.fixture(scope="session")
@@ -46,7 +45,7 @@ def fresh(reference, tmp_path):
     def copy(folder):
         """`folder` may be a name, or a path elsewhere."""
         folder = tmp_path / folder
-        shutil.copytree(reference.repository.folder, folder, ignore=shutil.ignore_patterns(*MADE))
+        copy_unused(reference.repository.folder, folder)
         return Repository(folder)
 
     return copy

@@ -117,3 +117,13 @@ def copy_working_tree(folder: Path) -> None:
         if not name.startswith("results/") and (ROOT / name).is_file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(ROOT / name, folder / name)
+
+
+def copy_unused(source: Path, target: Path) -> None:
+    """The repository as it was before its first run."""
+
+    def made(folder: str, names: list[str]) -> set[str]:
+        top = {"results", "logs", ".snakemake", ".git"} if Path(folder) == source else set()
+        return {"__pycache__", *top} & set(names)
+
+    shutil.copytree(source, target, ignore=made)

@@ -1,19 +1,16 @@
 """Results do not depend on the machine's settings: cores, order of jobs, hash seed, threads."""
 
-import shutil
-
 import pytest
 
-from tests.workflow.repository import Repository
+from tests.workflow.repository import Repository, copy_unused
 
 pytestmark = pytest.mark.workflow
 
 
 def test_cores_order_hash_seed_and_threads_change_nothing(first_run, tmp_path):
     origin, _ = first_run
-    made = shutil.ignore_patterns("results", "logs", ".snakemake", ".git", "__pycache__")
     other = Repository(tmp_path / "other")
-    shutil.copytree(origin.folder, other.folder, ignore=made)
+    copy_unused(origin.folder, other.folder)
     # The last job of the usual order comes first.
     last = sorted(path for path in origin.results() if "powr-bold/seed1-" in path)[-1]
     settings = {"PYTHONHASHSEED": "12345", "OMP_NUM_THREADS": "3", "OPENBLAS_NUM_THREADS": "2"}
