@@ -1,0 +1,132 @@
+"""What every textbook peer shares: seeds, the stepping loop, and a policy from action values."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, NamedTuple, Self
+
+import gymnasium
+import numpy as np
+from gymnasium.spaces import Discrete
+from numpy.typing import ArrayLike, NDArray
+
+
+class Step(NamedTuple):
+    """One transition; states are as `_encode` makes them, actions are counted from 0."""
+
+    state: Any
+    action: int
+    reward: float
+    next_state: Any
+    terminated: bool
+    truncated: bool
+
+
+class ClassicAgent(ABC):
+    """An agent that is greedy in its action values but for a share `epsilon` of random actions.
+
+    A peer adds `_encode`, `_values` and `_update`. In all of them a terminated step has no value
+    after it, and a truncated one keeps the value of its next state.
+    """
+
+    epsilon = 0.0
+
+    def __init__(self, env: gymnasium.Env, *, seed: int) -> None:
+        if not isinstance(env.action_space, Discrete):
+            raise ValueError(
+                f"{type(self).__name__} needs finitely many actions, but the action space is "
+                f"{env.action_space}: choose an environment whose actions are Discrete"
+            )
+        self.env = env
+        self.rng = np.random.default_rng(seed)
+        self.n_actions = int(env.action_space.n)
+        self.num_timesteps = 0
+        self._first_action = int(env.action_space.start)
+        self._state: Any = None  # where the episode under way stands, None between episodes
+
+    def learn(
+        self, timesteps: int, callback: Callable[[ClassicAgent], bool | None] | None = None
+    ) -> Self:
+        """Train for `timesteps` more steps, unless the callback says stop after one of them."""
+        for _ in range(timesteps):
+            self._step()
+            if callback is not None and callback(self):
+                break
+        return self
+
+    def _step(self) -> None:
+        if self._state is None:
+            observation, _ = self.env.reset(seed=int(self.rng.integers(2**31)))
+            self._state = self._encode(observation)
+        action = self._act(self._state)
+        observation, reward, terminated, truncated, _ = self.env.step(self._first_action + action)
+        step = Step(
+            self._state, action, float(reward), self._encode(observation), terminated, truncated
+        )
+        self._update(step)
+        self._state = None if terminated or truncated else step.next_state
+        self.num_timesteps += 1
+
+    def _act(self, state: Any) -> int:
+        """An action drawn from the policy that `action_probabilities` states."""
+        if self.epsilon and self.rng.random() < self.epsilon:
+            return int(self.rng.integers(self.n_actions))
+        values = self._values(np.asarray(state)[None])[0]
+        best = np.flatnonzero(values == values.max())
+        return int(best[0] if len(best) == 1 else self.rng.choice(best))
+
+    def predict(
+        self, observations: ArrayLike, deterministic: bool = True
+    ) -> tuple[NDArray[np.integer], None]:
+        """The greedy action of one observation or of each of a batch; else one drawn at random."""
+        if deterministic:
+            actions = self.action_values(observations).argmax(axis=1)
+        else:
+            cumulative = self.action_probabilities(observations).cumsum(axis=1)
+            drawn = self.rng.random((len(cumulative), 1)) * cumulative[:, -1:]
+            actions = (cumulative <= drawn).sum(axis=1)
+        shape = np.shape(observations)[: np.ndim(observations) - len(self._space.shape)]
+        return self._first_action + actions.reshape(shape), None
+
+    def action_probabilities(self, observations: ArrayLike) -> NDArray:
+        """The policy that training acts with, (n, n_actions); equally good actions share."""
+        values = self.action_values(observations)
+        best = values == values.max(axis=1, keepdims=True)
+        greedy = best / best.sum(axis=1, keepdims=True)
+        return (1 - self.epsilon) * greedy + self.epsilon / self.n_actions
+
+    def action_values(self, observations: ArrayLike) -> NDArray:
+        """The current estimates, (n, n_actions)."""
+        observations = np.asarray(observations)
+        return self._values(self._encode(observations.reshape(-1, *self._space.shape)))
+
+    @property
+    def _space(self) -> gymnasium.Space:
+        return self.env.observation_space
+
+    @abstractmethod
+    def _encode(self, observations: ArrayLike) -> NDArray:
+        """Observations, one or a batch, as the states that the peer computes with."""
+
+    @abstractmethod
+    def _values(self, states: NDArray) -> NDArray:
+        """The action values of a batch of states, (n, n_actions)."""
+
+    @abstractmethod
+    def _update(self, step: Step) -> None:
+        """Learn from the step just taken."""
+
+
+def check_constant(name: str, value: float, low: float = -np.inf, high: float = np.inf) -> float:
+    """The value itself if it is finite and lies in [low, high]."""
+    if not (low <= value <= high and np.isfinite(value)):
+        raise ValueError(f"{name} is {value}: give a finite number in [{low:g}, {high:g}]")
+    return value
+
+
+def check_gamma(gamma: float) -> float:
+    """The discount factor itself if it lies in [0, 1)."""
+    if not 0 <= gamma < 1:
+        raise ValueError(f"gamma is {gamma}: give a discount factor in [0, 1)")
+    return gamma

@@ -1,0 +1,41 @@
+"""Peers for boxes that plan on all their data at the end of an episode."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+import gymnasium
+
+from baselines.classic.agent import Step, check_constant
+from baselines.classic.box import BoxAgent
+
+
+class BatchAgent(BoxAgent):
+    """An agent that plans at the end of an episode, if its data have grown by the share `growth`.
+
+    A peer adds `_store`, `_n_stored` and `_plan`.
+    """
+
+    def __init__(self, env: gymnasium.Env, *, seed: int, growth: float) -> None:
+        super().__init__(env, seed=seed)
+        self.growth = check_constant("growth", growth, 0)
+        self._n_planned = 0
+
+    def _update(self, step: Step) -> None:
+        self._store(step)
+        grown = self._n_stored() > (1 + self.growth) * self._n_planned
+        if grown and (step.terminated or step.truncated):
+            self._plan()
+            self._n_planned = self._n_stored()
+
+    @abstractmethod
+    def _store(self, step: Step) -> None:
+        """Add the step to the data."""
+
+    @abstractmethod
+    def _n_stored(self) -> int:
+        """How many points the data hold."""
+
+    @abstractmethod
+    def _plan(self) -> None:
+        """Compute action values from the data."""

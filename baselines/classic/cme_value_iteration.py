@@ -1,0 +1,147 @@
+"""Value iteration in a model of conditional mean embeddings.
+
+Gruenewaelder, Lever, Baldassarre, Pontil and Gretton, "Modelling transition dynamics in MDPs with
+RKHS embeddings", ICML 2012: the ancestor of the paper's world model.
+"""
+
+from __future__ import annotations
+
+import gymnasium
+import numpy as np
+from numpy.typing import NDArray
+
+from baselines.classic.agent import Step, check_constant, check_gamma
+from baselines.classic.batch import BatchAgent
+from powr.kernels import Exponential, Kernel
+
+# Sweeps end once no value changes by more than this. They need not contract, since weights may be
+# negative and sum to more than one in absolute value; so their number is limited too.
+_TOLERANCE = 1e-4
+_MOST_SWEEPS = 1_000
+
+
+class CMEValueIteration(BatchAgent):
+    """The value of (x, a) is a weighted sum of what the steps with action a were worth.
+
+    Args:
+        bandwidth: of the exponential kernel, as a share of the range of the observations.
+        resolution: a step closer than this to a stored one of its action, as a share of the range,
+            shares its place: one of them, drawn at random, stands for all.
+        gamma: the discount factor.
+        regularization: lambda.
+        growth: a plan is made at the end of an episode after which the stored steps have grown by
+            this share.
+        max_points: stored steps at the most; later ones can only share places.
+    """
+
+    def __init__(
+        self,
+        env: gymnasium.Env,
+        *,
+        seed: int,
+        bandwidth: float,
+        resolution: float,
+        gamma: float,
+        regularization: float = 1e-6,
+        growth: float = 0.05,
+        max_points: int = 3_000,
+    ) -> None:
+        super().__init__(env, seed=seed, growth=growth)
+        self.kernel = Exponential(check_constant("bandwidth", bandwidth, 1e-9))
+        self.gamma = check_gamma(gamma)
+        self.regularization = check_constant("regularization", regularization, 1e-12)
+        self._memory = _Memory(
+            int(check_constant("max_points", max_points, 1)),
+            self.n_dimensions,
+            check_constant("resolution", resolution, 0),
+        )
+        self._embeddings = self._embed()
+
+    def _store(self, step: Step) -> None:
+        self._memory.add(step, self.rng)
+
+    def _n_stored(self) -> int:
+        return self._memory.n
+
+    def _values(self, states: NDArray) -> NDArray:
+        return np.stack([embedding.values(states) for embedding in self._embeddings], axis=1)
+
+    def _plan(self) -> None:
+        stored = slice(self._memory.n)
+        next_states, rewards = self._memory.next_states[stored], self._memory.rewards[stored]
+        discounts = self.gamma * self._memory.alive[stored]
+        # No sum of discounted rewards lies outside.
+        low, high = np.array([min(0.0, rewards.min()), max(0.0, rewards.max())]) / (1 - self.gamma)
+        values = self._values(next_states).max(axis=1)
+        self._embeddings = self._embed()
+        weights = [embedding.weights(next_states) for embedding in self._embeddings]
+        for _ in range(_MOST_SWEEPS):
+            targets = rewards + discounts * values
+            action_values = [
+                w @ targets[embedding.rows]
+                for w, embedding in zip(weights, self._embeddings, strict=True)
+            ]
+            improved = np.clip(np.max(action_values, axis=0), low, high)
+            if np.abs(improved - values).max() <= _TOLERANCE:
+                break
+            values = improved
+        for embedding in self._embeddings:
+            embedding.fit(targets[embedding.rows])
+
+    def _embed(self) -> list[_Embedding]:
+        actions = self._memory.actions[: self._memory.n]
+        rows = [np.flatnonzero(actions == a) for a in range(self.n_actions)]
+        return [
+            _Embedding(self.kernel, self._memory.states[r], r, self.regularization) for r in rows
+        ]
+
+
+class _Memory:
+    """Steps, of which those of one action keep a distance."""
+
+    def __init__(self, size: int, n_dimensions: int, distance: float) -> None:
+        self.n = 0
+        self.states, self.next_states = np.empty((2, size, n_dimensions))
+        self.rewards, self.alive = np.empty((2, size))
+        self.actions, self.sharing = np.zeros((2, size), int)
+        self._distance = distance
+
+    def add(self, step: Step, rng: np.random.Generator) -> None:
+        distances = np.linalg.norm(self.states[: self.n] - step.state, axis=1)
+        distances[self.actions[: self.n] != step.action] = np.inf
+        place = int(distances.argmin()) if self.n else 0
+        if self.n == 0 or distances[place] > self._distance:
+            if self.n == len(self.states):
+                return
+            place, self.n = self.n, self.n + 1
+        self.sharing[place] += 1
+        if rng.random() < 1 / self.sharing[place]:
+            self.states[place], self.next_states[place] = step.state, step.next_state
+            self.actions[place], self.rewards[place] = step.action, step.reward
+            self.alive[place] = not step.terminated
+
+
+class _Embedding:
+    """The weights of the steps of one action at any state: k(x, X)(K + lambda I)^-1.
+
+    Far from all steps they vanish and a value is 0, so where rewards are negative the unknown looks
+    good.
+    """
+
+    def __init__(
+        self, kernel: Kernel, states: NDArray, rows: NDArray, regularization: float
+    ) -> None:
+        self.rows = rows
+        self._kernel, self._states = kernel, states
+        self._inverse = np.linalg.inv(kernel(states, states) + regularization * np.eye(len(states)))
+        self._coefficients = np.zeros(len(states))
+
+    def weights(self, states: NDArray) -> NDArray:
+        return self._kernel(states, self._states) @ self._inverse
+
+    def fit(self, targets: NDArray) -> None:
+        """Take what each step was worth, for `values`: weights times targets."""
+        self._coefficients = self._inverse @ targets
+
+    def values(self, states: NDArray) -> NDArray:
+        return self._kernel(states, self._states) @ self._coefficients

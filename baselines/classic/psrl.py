@@ -1,0 +1,112 @@
+"""Posterior sampling: act as if a model drawn from the posterior were true, then draw anew.
+
+Osband, Russo and Van Roy, "(More) efficient reinforcement learning via posterior sampling", NeurIPS
+2013, with the rule when to draw of Ouyang, Gagrani, Nayyar and Jain, "Learning unknown Markov
+decision processes: a Thompson sampling approach", NeurIPS 2017.
+"""
+
+from __future__ import annotations
+
+import gymnasium
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from baselines.classic.agent import Step, check_constant, check_gamma
+from baselines.classic.count_model import CountModel
+from baselines.classic.finite import FiniteAgent
+from baselines.classic.planning import value_iteration
+
+# Prior weight that stick-breaking may leave over in the mean; it goes to the last stick.
+_LEFT_OVER = 1e-3
+
+
+class PSRL(FiniteAgent):
+    """Greedy in a model drawn from the posterior.
+
+    A new model is drawn when an episode has ended, and when a pair has been visited twice as often
+    as at the last draw: without the second rule an agent in error repeats it to the time limit.
+    Each pair's next state, termination counted as one, has a Dirichlet prior that weighs
+    `prior_visits` visits in all; its mean reward has a normal prior.
+
+    Args:
+        prior_visits: the weight of the prior on next states, in visits.
+        reward_mean, reward_std: the prior on the mean reward of a pair.
+        reward_noise: standard deviation of a reward about its mean.
+        gamma: the discount factor.
+    """
+
+    def __init__(
+        self,
+        env: gymnasium.Env,
+        *,
+        seed: int,
+        prior_visits: float,
+        reward_mean: float,
+        reward_std: float,
+        reward_noise: float,
+        gamma: float,
+    ) -> None:
+        super().__init__(env, seed=seed, initial_value=0.0)
+        self.prior_visits = check_constant("prior_visits", prior_visits, 1e-9)
+        self.reward_mean = check_constant("reward_mean", reward_mean)
+        self.reward_std = check_constant("reward_std", reward_std, 1e-9)
+        self.reward_noise = check_constant("reward_noise", reward_noise, 1e-9)
+        self.gamma = check_gamma(gamma)
+        self.model = CountModel(self.n_states, self.n_actions)
+        self._plan()
+
+    def _update(self, step: Step) -> None:
+        self.model.add(step)
+        pair = step.state, step.action
+        doubled = self.model.visits[pair] >= 2 * self._visits_at_draw[pair]
+        if step.terminated or step.truncated or doubled:
+            self._plan()
+
+    def _plan(self) -> None:
+        self._visits_at_draw = self.model.visits.copy()
+        transitions, rewards = self._draw_transitions(), self._draw_rewards()
+        self.q = value_iteration(transitions, rewards, self.gamma, self.q.max(axis=1))
+
+    def _draw_rewards(self) -> NDArray:
+        """Mean rewards from their normal posterior, (n_states, n_actions)."""
+        prior_precision, noise_precision = self.reward_std**-2, self.reward_noise**-2
+        precision = prior_precision + noise_precision * self.model.visits
+        mean = (
+            prior_precision * self.reward_mean + noise_precision * self.model.reward_sums
+        ) / precision
+        return self.rng.normal(mean, precision**-0.5)
+
+    def _draw_transitions(self) -> sparse.csr_array:
+        """Transitions from their Dirichlet posterior, (n_states * n_actions, n_states).
+
+        The prior's weight and the weight of what was seen share each row by a beta draw. How the
+        next states seen share theirs is a Dirichlet draw; how all states share the prior's,
+        stick-breaking says. So a row holds the few states seen and the few sticks.
+        """
+        pairs, seen, counts = self.model.outcomes()
+        weights = self.rng.gamma(counts)
+        visits = self.model.visits.ravel()
+        prior_share = np.ones(self.q.size)
+        tried = visits > 0
+        prior_share[tried] = self.rng.beta(self.prior_visits, visits[tried])
+        weights *= (1 - prior_share[pairs]) / np.bincount(pairs, weights)[pairs]
+        prior_pairs, drawn, sticks = self._break_sticks()
+        rows = np.concatenate([pairs, prior_pairs])
+        columns = np.concatenate([seen, drawn])
+        weights = np.concatenate([weights, prior_share[prior_pairs] * sticks])
+        alive = columns < self.n_states
+        return sparse.csr_array(
+            (weights[alive], (rows[alive], columns[alive])), shape=(self.q.size, self.n_states)
+        )
+
+    def _break_sticks(self) -> tuple[NDArray, NDArray, NDArray]:
+        """Pair, next state and share of the prior's weight, for a few sticks per pair."""
+        mean_left_over = self.prior_visits / (1 + self.prior_visits)
+        n_sticks = max(1, int(np.ceil(np.log(_LEFT_OVER) / np.log(mean_left_over))))
+        broken = self.rng.beta(1, self.prior_visits, size=(self.q.size, n_sticks))
+        broken[:, -1] = 1
+        left = np.cumprod(1 - broken, axis=1)
+        shares = broken * np.hstack([np.ones((self.q.size, 1)), left[:, :-1]])
+        states = self.rng.integers(self.n_states + 1, size=shares.shape)
+        return np.repeat(np.arange(self.q.size), n_sticks), states.ravel(), shares.ravel()

@@ -1,0 +1,56 @@
+"""R-max: what is not known well is taken for the best there could be, so plans lead there.
+
+Brafman and Tennenholtz, "R-max: a general polynomial time algorithm for near-optimal reinforcement
+learning", Journal of Machine Learning Research 3, 2002.
+"""
+
+from __future__ import annotations
+
+import gymnasium
+import numpy as np
+from scipy import sparse
+
+from baselines.classic.agent import Step, check_constant, check_gamma
+from baselines.classic.count_model import CountModel
+from baselines.classic.finite import FiniteAgent
+from baselines.classic.planning import value_iteration
+
+
+class RMax(FiniteAgent):
+    """Greedy in a model where pairs tried less than `known_after` times are worth `v_max`.
+
+    A plan is made as soon as a pair becomes known, also within an episode.
+
+    Args:
+        v_max: the value of an unknown pair. The textbook has the largest reward over 1 - gamma;
+            less suffices where no value is larger, and saves steps.
+        known_after: visits after which a pair's model is taken for the truth.
+        gamma: the discount factor.
+    """
+
+    def __init__(
+        self, env: gymnasium.Env, *, seed: int, v_max: float, known_after: int, gamma: float
+    ) -> None:
+        super().__init__(env, seed=seed, initial_value=check_constant("v_max", v_max))
+        self.v_max = v_max
+        self.known_after = check_constant("known_after", known_after, 1)
+        self.gamma = check_gamma(gamma)
+        self.model = CountModel(self.n_states, self.n_actions)
+
+    def _update(self, step: Step) -> None:
+        visits = self.model.visits
+        if visits[step.state, step.action] < self.known_after:
+            self.model.add(step)
+            if visits[step.state, step.action] == self.known_after:
+                self._plan()
+
+    def _plan(self) -> None:
+        known = self.model.visits == self.known_after
+        pairs, next_states, counts = self.model.outcomes()
+        kept = known.ravel()[pairs] & (next_states < self.n_states)
+        transitions = sparse.csr_array(
+            (counts[kept] / self.known_after, (pairs[kept], next_states[kept])),
+            shape=(known.size, self.n_states),
+        )
+        rewards = np.where(known, self.model.reward_sums / self.known_after, self.v_max)
+        self.q = value_iteration(transitions, rewards, self.gamma, self.q.max(axis=1))

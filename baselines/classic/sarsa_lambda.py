@@ -1,0 +1,81 @@
+"""True online SARSA(lambda) with tile coding.
+
+Van Seijen and Sutton, "True online TD(lambda)", ICML 2014; Sutton and Barto, "Reinforcement
+learning", 2nd edition, Section 12.7.
+"""
+
+from __future__ import annotations
+
+import gymnasium
+import numpy as np
+from numpy.typing import NDArray
+
+from baselines.classic.agent import Step, check_constant
+from baselines.classic.box import BoxAgent
+from baselines.classic.tile_coder import TileCoder
+
+
+class SarsaLambda(BoxAgent):
+    """Learns the values of its own policy, which is greedy but for a share `epsilon`.
+
+    Args:
+        step_size: how far a value moves to its target; the textbook's alpha is it over n_tilings.
+        trace_decay: lambda, how far back a step's surprise is credited.
+        n_tilings, tiles: shifted grids, and tiles per dimension of each.
+        epsilon: the share of random actions.
+        initial_value: of every pair; 0 is optimistic where rewards are negative.
+        gamma: the discount factor; 1 is allowed, for tasks that end.
+    """
+
+    def __init__(
+        self,
+        env: gymnasium.Env,
+        *,
+        seed: int,
+        step_size: float,
+        trace_decay: float,
+        tiles: int,
+        epsilon: float,
+        n_tilings: int = 8,
+        initial_value: float = 0.0,
+        gamma: float = 1.0,
+    ) -> None:
+        super().__init__(env, seed=seed)
+        self.coder = TileCoder(
+            n_dimensions=self.n_dimensions,
+            n_tilings=int(check_constant("n_tilings", n_tilings, 1)),
+            tiles=int(check_constant("tiles", tiles, 1)),
+        )
+        self.alpha = check_constant("step_size", step_size, 0) / n_tilings
+        self.trace_decay = check_constant("trace_decay", trace_decay, 0, 1)
+        self.epsilon = check_constant("epsilon", epsilon, 0, 1)
+        self.gamma = check_constant("gamma", gamma, 0, 1)
+        initial_value = check_constant("initial_value", initial_value)
+        self.weights = np.full((self.n_actions, self.coder.n_tiles), initial_value / n_tilings)
+        self._begin_episode()
+
+    def _begin_episode(self) -> None:
+        self._trace = np.zeros_like(self.weights)
+        self._expected = 0.0  # the value of the pair at hand before the last update
+        self._next_action: int | None = None
+
+    def _act(self, state: NDArray) -> int:
+        return super()._act(state) if self._next_action is None else self._next_action
+
+    def _values(self, states: NDArray) -> NDArray:
+        return self.weights[:, self.coder(states)].sum(axis=2).T
+
+    def _update(self, step: Step) -> None:
+        here = step.action, self.coder(step.state[None])[0]
+        value, next_value = self.weights[here].sum(), 0.0
+        if not step.terminated:
+            self._next_action = super()._act(step.next_state)
+            next_value = self._values(step.next_state[None])[0, self._next_action]
+        surprise = step.reward + self.gamma * next_value - value
+        self._trace *= self.gamma * self.trace_decay
+        self._trace[here] += 1 - self.alpha * self._trace[here].sum()
+        self.weights += self.alpha * (surprise + value - self._expected) * self._trace
+        self.weights[here] -= self.alpha * (value - self._expected)
+        self._expected = next_value
+        if step.terminated or step.truncated:
+            self._begin_episode()
