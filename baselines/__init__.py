@@ -1,23 +1,96 @@
-"""The algorithms that POWR is compared with, one module each, found by the module's name.
+"""The algorithms that POWR is compared with: one module per algorithm, found by its name.
 
-`class: dqn` in envs.yaml is the class of baselines/deep/dqn.py, the only one defined there.
+`class: rmax` in envs.yaml means the class of classic/rmax.py, the only public one defined there.
+Such a class takes an environment, a seed and its settings, and has what every agent of the suite
+has. This one acts at random:
+
+    class RandomActions:
+        num_timesteps = 0
+
+        def __init__(self, env, *, seed, noise=1.0):
+            self.env, self.rng, self.noise = env, np.random.default_rng(seed), noise
+
+        def learn(self, timesteps, callback):
+            self.env.reset(seed=0)
+            while self.num_timesteps < timesteps:
+                _, _, terminated, truncated, _ = self.env.step(self.rng.integers(2))
+                if terminated or truncated:
+                    self.env.reset()
+                self.num_timesteps += 1
+                if callback(self):  # evaluates; true means stop
+                    break
+            return self
+
+        def predict(self, observations, deterministic=True):
+            return self.rng.integers(2, size=len(observations)), None
+
+`action_probabilities(observations)` is needed only where envs.yaml says `sampled: true`. The
+constructor raises ValueError for a setting or an environment that the algorithm cannot use. The
+class may take `make_env`, `agent_seed` and `training_seed` instead of `env` and `seed`.
 """
 
 import importlib
 import importlib.util
+import inspect
+from collections.abc import Iterator
 from typing import Any
 
 FAMILIES = ("classic", "deep")
+PLACES = " or ".join(f"baselines/{family}" for family in FAMILIES)
+# What the suite gives to a constructor, and what envs.yaml therefore cannot set.
+GIVEN = frozenset({"self", "env", "make_env", "seed", "agent_seed", "training_seed", "device"})
+
+
+def exists(name: str) -> bool:
+    """Whether one of the families has a module of this name."""
+    return _module(name) is not None
 
 
 def find(name: str) -> type[Any]:
     """The class that the module `name` of one of the families defines."""
-    for family in FAMILIES:
-        path = f"{__name__}.{family}.{name}"
-        if importlib.util.find_spec(path):
-            defined = vars(importlib.import_module(path)).values()
-            (found,) = (
-                entry for entry in defined if isinstance(entry, type) and entry.__module__ == path
-            )
-            return found
-    raise ValueError(f"no module {name} in {' or '.join(f'baselines/{f}' for f in FAMILIES)}")
+    path = _module(name)
+    if path is None:
+        raise ValueError(f"no module {name} in {PLACES}")
+    defined = [
+        entry
+        for entry in vars(importlib.import_module(path)).values()
+        if isinstance(entry, type)
+        and entry.__module__ == path
+        and not entry.__name__.startswith("_")
+        and not inspect.isabstract(entry)
+    ]
+    if len(defined) != 1 or not hasattr(defined[0], "learn"):
+        raise ValueError(f"the module {path} does not define exactly one algorithm")
+    return defined[0]
+
+
+def _module(name: str) -> str | None:
+    paths = (f"{__name__}.{family}.{name}" for family in FAMILIES)
+    return next((path for path in paths if importlib.util.find_spec(path)), None)
+
+
+def settings_of(algorithm: type[Any]) -> dict[str, inspect.Parameter]:
+    """The settings of an algorithm by its signature.
+
+    Where a constructor passes further keywords on, they are those of its base class, or of the
+    class that it names as `model_class`.
+    """
+    found: dict[str, inspect.Parameter] = {}
+    for constructor in _constructors(algorithm):
+        parameters = inspect.signature(constructor).parameters
+        found = {**parameters, **found}
+        if not any(each.kind is each.VAR_KEYWORD for each in parameters.values()):
+            break
+    return {
+        name: parameter
+        for name, parameter in found.items()
+        if name not in GIVEN and parameter.kind is not parameter.VAR_KEYWORD
+    }
+
+
+def _constructors(algorithm: type[Any]) -> Iterator[Any]:
+    for base in algorithm.__mro__[:-1]:
+        if "__init__" in vars(base):
+            yield vars(base)["__init__"]
+    if hasattr(algorithm, "model_class"):
+        yield algorithm.model_class.__init__

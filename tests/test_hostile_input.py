@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from suite import SuiteError, config
 from suite.claims import deviations, ledger
+from suite.config.models import Study
 from suite.report import report
 from suite.results import aggregate, cost
 from suite.training import environments, run
@@ -87,8 +88,8 @@ REMOVE = object()
 STUDIES = {
     "no environments": (["environments"], {}, "environments"),
     "environments of text": (["environments"], "FrozenLake-v1", "environments: 'FrozenLake-v1'"),
-    "no scales": (["scales"], REMOVE, "'scales' is a required property"),
-    "unknown section": (["colours"], {}, "'colours' was unexpected"),
+    "no scales": (["scales"], REMOVE, "the file: scales is missing"),
+    "unknown section": (["colours"], {}, "the file: colours is not known"),
     "name that climbs": (["environments", ".."], {}, "envs.yaml: environments"),
     "name that climbs far": (["scales", "../../etc"], {}, "envs.yaml: scales"),
     "absolute name": (["algorithms", "/etc/passwd"], {}, "envs.yaml: algorithms"),
@@ -107,11 +108,12 @@ STUDIES = {
     "thresholds of text": ([*LAKE, "thresholds"], ["high"], "thresholds.0: 'high'"),
     "no thresholds": ([*LAKE, "thresholds"], [], "thresholds"),
     "short fingerprint": ([*LAKE, "fingerprint"], "abc", "fingerprint: 'abc'"),
-    "other fingerprint": ([*LAKE, "fingerprint"], "0" * 64, "expected fingerprint 0000"),
-    "no fingerprint": ([*LAKE, "fingerprint"], REMOVE, "into envs.yaml"),
+    "other fingerprint": ([*LAKE, "fingerprint"], "0" * 64, "has fingerprint 0000"),
+    "no source": ([*POWR, "source"], REMOVE, "algorithms.powr: source is missing"),
+    "unknown source": ([*POWR, "source"], {"kind": "luck"}, "algorithms.powr.source"),
     "unknown class": ([*POWR, "class"], "sarsa", "algorithms.powr.class: 'sarsa'"),
     "revision zero": ([*POWR, "revision"], 0, "algorithms.powr.revision: 0"),
-    "unknown setting": ([*POWR, "settings"], {"speed": 9}, "'speed'"),
+    "unknown setting": ([*POWR, "settings"], {"speed": 9}, "powr.settings: speed is not"),
     "gamma of two": ([*POWR, "settings"], {"gamma": 2}, "gamma must be"),
     "kernel of text": ([*POWR, "settings"], {"kernel": "Gaussian"}, "powr does not accept"),
     "kernel without a name": ([*POWR, "settings"], {"kernel": {"bandwidth": 1}}, "powr does not"),
@@ -367,7 +369,7 @@ def test_any_text_is_plain_data_or_refused(tmp_path_factory, text):
 def test_names_that_are_accepted_stay_in_their_folder(name):
     study = {**STUDY, "scales": {name: STUDY["scales"]["tiny"]}}
     try:
-        config.check_schema(study, config.SCHEMA, "envs.yaml")
+        config.check_model(study, Study, "envs.yaml")
     except SuiteError:
         return
     results = Path("/results")

@@ -11,7 +11,7 @@ from typing import Any
 from powr import POWR
 from suite import SuiteError, config
 
-SCHEMA = config.SCHEMA.with_name("deviations.schema.json")
+SCHEMA = Path(__file__).parents[2] / "schemas" / "deviations.schema.json"
 NOT_SETTINGS = {"self", "env", "seed"}
 MISSING = object()
 

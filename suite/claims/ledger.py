@@ -29,7 +29,7 @@ from suite.results.statistics import Interval
 from suite.results.summary import shared_timestep
 from suite.results.tables import other_runs, read_table
 
-SCHEMA = config.SCHEMA.with_name("claims.schema.json")
+SCHEMA = Path(__file__).parents[2] / "schemas" / "claims.schema.json"
 NUMBERS = ["estimate", "low", "high", "p_value"]
 DIGITS = 6  # those that another processor computes alike
 

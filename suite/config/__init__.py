@@ -1,14 +1,12 @@
 """What envs.yaml says, checked, and the settings and names of the runs that follow from it."""
 
+from suite.config.reading import check_model, check_schema, read_yaml
 from suite.config.study import (
     ABLATIONS,
-    SCHEMA,
     Run,
     Variant,
-    check_schema,
     digest,
     load,
-    read_yaml,
     resolve,
     resolve_variant,
     runs,
@@ -18,9 +16,9 @@ from suite.config.study import (
 
 __all__ = [
     "ABLATIONS",
-    "SCHEMA",
     "Run",
     "Variant",
+    "check_model",
     "check_schema",
     "digest",
     "load",

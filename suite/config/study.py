@@ -9,20 +9,16 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import jsonschema
-import yaml
-
 from suite import SuiteError
+from suite.config.models import Study
+from suite.config.reading import check_model, read_yaml
 
-SCHEMA = Path(__file__).parents[2] / "schemas" / "envs.schema.json"
-ABLATIONS = (
-    "ablations"  # the scale of the runs of all ablations: what two of them share is trained once
-)
+# The scale of the runs of all ablations: what two of them share is trained once.
+ABLATIONS = "ablations"
 
 
 class Run(NamedTuple):
@@ -55,74 +51,12 @@ class Variant(NamedTuple):
     resolved: dict[str, Any]
 
 
-class StrictLoader(yaml.SafeLoader):
-    """YAML that refuses repeated and non-text keys and reads 1e-6 as a number, as YAML 1.2 does."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[str, Any]:
-        seen = set()
-        for key_node, _ in node.value:
-            if key_node.tag != "tag:yaml.org,2002:str":
-                raise yaml.MarkedYAMLError(
-                    problem=f"the key {key_node.value} is not text: put it in quotes",
-                    problem_mark=key_node.start_mark,
-                )
-            if key_node.value in seen:
-                raise yaml.MarkedYAMLError(
-                    problem=f"the key {key_node.value} is given twice: keep one of the two",
-                    problem_mark=key_node.start_mark,
-                )
-            seen.add(key_node.value)
-        return super().construct_mapping(node, deep)
-
-
-StrictLoader.add_implicit_resolver(
-    "tag:yaml.org,2002:float",
-    re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)[eE][-+]?\d+$"),
-    list("-+.0123456789"),
-)
-
-
 def load(path: str | Path) -> dict[str, Any]:
     """Read and check a study; the result holds what the file says and nothing else."""
     study = read_yaml(path)
-    check_schema(study, SCHEMA, path)
+    check_model(study, Study, path)
     check_names(study, path)
     return study
-
-
-def read_yaml(path: str | Path) -> Any:
-    try:
-        # StrictLoader is a SafeLoader: it builds plain values only.
-        return yaml.load(Path(path).read_text(encoding="utf-8"), StrictLoader)  # noqa: S506
-    except OSError as error:
-        raise SuiteError(f"{path}: cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise SuiteError(f"{path}: is not UTF-8 text (byte {error.start})") from error
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        place = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
-        raise SuiteError(f"{path}{place}: {error.problem or error.context}") from error
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        reason = str(error).splitlines()[0]
-        raise SuiteError(f"{path}: is not the YAML expected here: {reason}") from error
-
-
-def check_schema(data: Any, schema: Path, path: str | Path) -> None:
-    """Refuse data that the JSON schema does not allow, naming the place in the file."""
-    validator = jsonschema.Draft202012Validator(json.loads(schema.read_text(encoding="utf-8")))
-    try:
-        json.dumps(data, allow_nan=False)
-    except (TypeError, ValueError, RecursionError) as error:
-        # YAML has dates, infinities and values that contain themselves.
-        raise SuiteError(
-            f"{path}: holds a value that is no finite number, text, list or mapping: {error}"
-        ) from error
-    error = jsonschema.exceptions.best_match(validator.iter_errors(data))
-    if error is not None:
-        place = ".".join(map(str, error.absolute_path)) or "the file"
-        message = error.message if len(error.message) < 200 else error.message[:200] + " ..."
-        remedy = error.schema.get("description")
-        raise SuiteError(f"{path}: {place}: {message}" + (f". {remedy}" if remedy else ""))
 
 
 def check_names(study: dict[str, Any], path: str | Path) -> None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from typing import Any
-
-import gymnasium
 
 import baselines
 from powr import POWR
@@ -18,16 +17,20 @@ KERNELS = {kernel.__name__: kernel for kernel in (Dirac, Gaussian, Exponential)}
 
 Callback = Callable[[Any], bool]  # called with the agent after every timestep; True stops
 Learn = Callable[[int, Callback], Any]  # timesteps, callback
-MakeEnv = Callable[[], gymnasium.Env]
+
+
+def find(name: str) -> type[Any]:
+    """The class that envs.yaml calls `name`."""
+    return POWR if name == "powr" else baselines.find(name)
 
 
 def build(settings: dict[str, Any], seeds: dict[str, int]) -> Learn:
     """The function that trains a new agent; every agent has `num_timesteps` and `predict`."""
     algorithm = settings["algorithm"]
-    make_env = functools.partial(environments.make, settings["environment"])
-    build_agent = _build_powr if algorithm["class"] == "powr" else _build_baseline
     try:
-        return build_agent(algorithm, make_env, seeds)
+        found = find(algorithm["class"])
+        given = given_arguments(found, settings["environment"], seeds)
+        return found(**given, **own_arguments(algorithm)).learn
     except (TypeError, ValueError, AssertionError) as error:
         raise SuiteError(
             f"{algorithm['class']} does not accept the settings {algorithm['settings']} on "
@@ -35,25 +38,32 @@ def build(settings: dict[str, Any], seeds: dict[str, int]) -> Learn:
         ) from error
 
 
-def _build_powr(algorithm: dict[str, Any], make_env: MakeEnv, seeds: dict[str, int]) -> Learn:
+def given_arguments(
+    found: type[Any], environment: dict[str, Any], seeds: dict[str, int]
+) -> dict[str, Any]:
+    """Environment and seeds, in the form that the class asks for."""
+    make_env = functools.partial(environments.make, environment)
+    if "make_env" in inspect.signature(found).parameters:
+        return {
+            "make_env": make_env,
+            "agent_seed": seeds["agent"],
+            "training_seed": seeds["training"],
+        }
+    # Such an agent draws the seeds of its episodes itself: its one seed covers the environment too.
+    return {"env": make_env(), "seed": seeds["agent"]}
+
+
+def own_arguments(algorithm: dict[str, Any]) -> dict[str, Any]:
+    """What envs.yaml sets; a kernel is named there."""
     arguments = dict(algorithm["settings"])
-    if "kernel" in arguments:
+    if "policy" in algorithm:
+        arguments["policy"] = algorithm["policy"]
+    if algorithm["class"] == "powr" and "kernel" in arguments:
         arguments["kernel"] = build_kernel(**arguments["kernel"])
-    # POWR draws the seeds of its episodes itself, so its one seed covers the environment too.
-    return POWR(make_env(), seed=seeds["agent"], **arguments).learn
+    return arguments
 
 
 def build_kernel(name: str, **parameters: Any) -> Kernel:
     if name not in KERNELS:
         raise ValueError(f"kernel {name} is not one of {', '.join(KERNELS)}")
     return KERNELS[name](**parameters)
-
-
-def _build_baseline(algorithm: dict[str, Any], make_env: MakeEnv, seeds: dict[str, int]) -> Learn:
-    return baselines.find(algorithm["class"])(
-        algorithm["policy"],
-        make_env,
-        agent_seed=seeds["agent"],
-        training_seed=seeds["training"],
-        **algorithm["settings"],
-    ).learn

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import sys
+import tempfile
 import traceback
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ from gymnasium.envs.registration import EnvSpec
 from suite import SuiteError
 
 ROLLOUT_STEPS = 1000
+RECORD = "fingerprint.json"  # in the folder of an environment at a scale
 DECIMALS = 5  # coarser than single precision, so that another maths library rounds alike
 
 
@@ -128,17 +131,56 @@ def _rounded(value: Any) -> list[float]:
     return (np.round(np.ravel(value).astype(float), DECIMALS) + 0.0).tolist()
 
 
-def check_fingerprint(settings: dict[str, Any]) -> None:
-    """Stop before any training if the environment is not the one that envs.yaml means."""
+def check_fingerprint(settings: dict[str, Any], record: Path) -> None:
+    """Stop before any training if the environment is not the one that is meant.
+
+    It is the one of the fingerprint in envs.yaml or, where there is none, the one that the scale
+    met first, which `record` describes.
+    """
     env = make(settings)
-    found, expected = fingerprint(env), settings["fingerprint"]
+    found = fingerprint(env)
     env.close()
-    name = f"environment {settings['id']} with {settings['kwargs']}"
-    if expected is None:
-        raise SuiteError(f"{name} has no fingerprint: write `fingerprint: {found}` into envs.yaml")
+    place = "envs.yaml" if settings.get("fingerprint") else str(record)
+    expected = settings.get("fingerprint") or _recorded(settings, found, record)
     if found != expected:
-        raise SuiteError(
-            f"{name} is not the expected one: expected fingerprint {expected}, found {found} with "
-            f"gymnasium {gymnasium.__version__}. Install the pinned version, or, if it is meant "
-            f"to be this environment, write `fingerprint: {found}` into envs.yaml"
+        remedy = (
+            f"write `fingerprint: {found}` into envs.yaml"
+            if place == "envs.yaml"
+            else f"delete {record} and the runs beside it"
         )
+        raise SuiteError(
+            f"environment {settings['id']} with {settings['kwargs']} is not the expected one: "
+            f"{place} has fingerprint {expected}, found {found} with gymnasium "
+            f"{gymnasium.__version__}. Install the pinned version, or, if it is meant to be this "
+            f"environment, {remedy}"
+        )
+
+
+def _recorded(settings: dict[str, Any], found: str, record: Path) -> str:
+    """The fingerprint on record, which is the one found if there is none for these settings."""
+    described = {"id": settings["id"], "kwargs": settings["kwargs"]}
+    try:
+        known = json.loads(record.read_text(encoding="utf-8"))
+        if described == {key: known[key] for key in described}:
+            return known["fingerprint"]
+    except FileNotFoundError:
+        pass
+    except (ValueError, TypeError, KeyError) as error:
+        raise SuiteError(f"{record}: is not the record of a fingerprint: delete it") from error
+    text = json.dumps({**described, "fingerprint": found}, indent=1) + "\n"
+    # Jobs that start together write the same text, each under a name of its own at first.
+    with tempfile.TemporaryDirectory(dir=_made(record.parent), prefix=".fingerprint") as folder:
+        aside = Path(folder, RECORD)
+        aside.write_text(text, encoding="utf-8")
+        aside.replace(record)
+    print(
+        f"environment {settings['id']} is new: its fingerprint is now in {record}, and later runs "
+        "are checked against it",
+        file=sys.stderr,
+    )
+    return found
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder

@@ -27,7 +27,7 @@ import threadpoolctl
 from powr import POWR
 from suite import SuiteError, config
 from suite.command import write_result
-from suite.training import algorithms, environments, provenance
+from suite.training import algorithms, environments, preflight, provenance
 from suite.training.evaluation import COLUMNS, Evaluation, Evaluator, planned_grid
 
 STREAMS = ("training", "agent", "evaluation", "sampled_evaluation")
@@ -84,7 +84,6 @@ class Recorder:
 def run(settings: dict[str, Any], seed: int, name: str) -> tuple[str, dict[str, Any], bytes | None]:
     """The text of the run's CSV, the content of its JSON, and the file of a trained POWR."""
     started = datetime.now(UTC)
-    environments.check_fingerprint(settings["environment"])
     seeds = seed_streams(seed)
     protocol = settings["evaluation"]
     learn = algorithms.build(settings, seeds)
@@ -167,6 +166,13 @@ def find_settings(study: dict[str, Any], options: argparse.Namespace) -> dict[st
     return config.resolve(study, options.scale, options.env, options.algorithm)
 
 
+def fingerprint_record(options: argparse.Namespace) -> Path:
+    """In the folder of the environment or, for a run file elsewhere, beside it."""
+    folder = options.out.absolute().parent
+    planned = folder.parts[-2:] == (options.env, options.algorithm)
+    return (folder.parent if planned else folder) / environments.RECORD
+
+
 def check_out(out: Path, seed: int, digest: str) -> None:
     """Refuse a file that could not be written in the end, or that would pass for another run."""
     folder = next(folder for folder in out.absolute().parents if folder.exists())
@@ -186,6 +192,9 @@ def main(arguments: list[str] | None = None) -> int:
         study = config.load(options.envs)
         settings = find_settings(study, options)
         check_out(options.out, options.seed, config.digest(settings))
+        preflight.check_settings(study, options.envs, [options.algorithm])
+        preflight.check_missing(settings, f"{options.envs}: algorithms.{options.algorithm}")
+        environments.check_fingerprint(settings["environment"], fingerprint_record(options))
         name = f"{options.algorithm} on {options.env}, seed {options.seed}"
         csv, document, agent = run(settings, options.seed, name)
         # The CSV comes last: it says that the run is finished.

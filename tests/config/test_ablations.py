@@ -1,12 +1,9 @@
 """The ablations of envs.yaml: which runs they have, what those share, and what is refused."""
 
-import inspect
-import json
 import re
 
 import pytest
 
-from powr import POWR
 from suite import SuiteError, config
 
 # Of runs that were made before there were ablations.
@@ -116,28 +113,18 @@ def test_algorithms_of_one_class_have_one_revision(real_study):
     assert all(len(found) == 1 for found in revisions.values())
 
 
-def test_the_schema_knows_the_arguments_of_powr():
-    schema = json.loads(config.SCHEMA.read_text())
-    known = schema["$defs"]["choices"]["propertyNames"]["enum"]
-    assert known == [
-        name for name in inspect.signature(POWR).parameters if name not in ("env", "seed")
-    ]
-
-
 @pytest.mark.parametrize(
     ("place", "value", "message"),
     [
-        (["settings"], {"gama": [0.9]}, "ablations.pace.settings: 'gama' is not one of"),
-        (["settings", "gamma"], 0.9, "ablations.pace.settings.gamma: 0.9 .*list of the values"),
+        (["settings", "gamma"], 0.9, "ablations.pace.settings.gamma: 0.9: .*valid list"),
         (["settings", "gamma"], [], "ablations.pace.settings.gamma"),
         (["settings", "gamma"], [0.9, 0.9], "ablations.pace.settings.gamma"),
         (["environments"], {"Taxi-v4": {}}, "ablations.pace.environments: Taxi-v4 is not one of"),
-        (["environments"], {"Taxi-v3": {"priors": [1]}}, "Taxi-v3: 'priors' is not one of"),
         (["timesteps"], {"Taxi-v2": 10}, "ablations.pace.timesteps: Taxi-v2 is not one of Froz"),
         (["algorithms"], ["power"], "ablations.pace.algorithms: power is not one of powr"),
         (["algorithms"], ["dqn"], "ablations.pace.algorithms: dqn is not one of powr"),
         (["seeds"], 0, "ablations.pace.seeds: 0"),
-        (["overrides"], {}, "ablations.pace: .*'overrides'"),
+        (["overrides"], {}, "ablations.pace: overrides is not known"),
     ],
 )
 def test_what_is_refused_is_named(small, write_study, place, value, message):

@@ -1,6 +1,7 @@
 """envs.yaml: what is refused, what a run's digest covers, and which runs a scale has."""
 
 import re
+from pathlib import Path
 
 import pytest
 import yaml
@@ -8,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from suite import SuiteError, config
+
+ROOT = Path(__file__).parents[2]
 
 
 def test_scales_are_those_of_the_study(real_study):
@@ -82,6 +85,7 @@ def set_in(study, path, value):
         (["scales", "paper", "timesteps", "Taxi-v3"], 7, set()),
         (["scales", "quick", "seeds"], 9, set()),
         (["environments", "Taxi-v3", "thresholds"], [1], set()),
+        (["algorithms", "dqn", "source"], {"kind": "chosen on reported seeds", "file": "x"}, set()),
     ],
 )
 def test_a_change_touches_exactly_its_runs(study, path, value, touched):
@@ -131,9 +135,13 @@ def test_another_environment_and_algorithm_are_data_only(study, write_study):
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        (["extra"], 1, "'extra' was unexpected"),
+        (["extra"], 1, "the file: extra is not known here"),
         (["environments"], {}, "environments"),
-        (["environments", "Taxi-v3", "threshold"], 6, "environments.Taxi-v3: .*'threshold'"),
+        (
+            ["environments", "Taxi-v3", "threshold"],
+            6,
+            "environments.Taxi-v3: threshold is not known",
+        ),
         (["environments", "Taxi-v3", "thresholds"], [], "environments.Taxi-v3.thresholds"),
         (["environments", "Taxi-v3", "thresholds"], ["six"], "thresholds.0: 'six'"),
         (["environments", "Taxi-v3", "thresholds"], [float("nan")], "no finite number"),
@@ -152,7 +160,13 @@ def test_another_environment_and_algorithm_are_data_only(study, write_study):
         (["algorithms", "dqn", "settings"], [], "algorithms.dqn.settings"),
         (["algorithms", "dqn", "settings", "gamma"], float("inf"), "no finite number"),
         (["algorithms", "dqn", "environments", "Tax-v3"], {}, "Tax-v3 is not one of"),
-        (["algorithms", "powr", "policy"], "MlpPolicy", "algorithms.powr"),
+        (
+            ["algorithms", "dqn", "source"],
+            {"kind": "a friend"},
+            "algorithms.dqn.source: .*'a friend'",
+        ),
+        (["algorithms", "dqn", "source"], "library defaults", "algorithms.dqn.source: 'library"),
+        (["algorithms", "dqn", "source"], {"kind": "authors' probable settings"}, "repository is"),
         (["evaluation", "episodes"], 0, "evaluation.episodes"),
         (["evaluation", "per_decade"], "20", "evaluation.per_decade"),
         (["scales", "quick", "seeds"], -1, "scales.quick.seeds: -1"),
@@ -175,16 +189,23 @@ def test_refuses_with_the_place(study, write_study, path, value, message):
     assert len(str(caught.value).splitlines()) <= 3
 
 
-def test_refuses_a_baseline_without_policy(study, write_study):
-    del study["algorithms"]["dqn"]["policy"]
-    with pytest.raises(SuiteError, match="'policy' is a required property"):
+def test_refuses_an_algorithm_without_source(study, write_study):
+    del study["algorithms"]["dqn"]["source"]
+    with pytest.raises(SuiteError, match=r"algorithms\.dqn: source is missing: add it"):
         config.load(write_study(study))
+
+
+def test_sources_name_files_that_are_there(real_study):
+    sources = [algorithm["source"] for algorithm in real_study["algorithms"].values()]
+    files = {source["file"] for source in sources if "file" in source}
+    assert files
+    assert all((ROOT / file).exists() for file in files)
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "the file: None is not of type 'object'"),
+        ("", "the file: None: "),
         ("a: [", "envs.yaml:1:5"),
         ("a: 1\na: 2\n", "envs.yaml:2:1: the key a is given twice"),
         ("1: 2\n", "the key 1 is not text"),

@@ -7,6 +7,7 @@ from pathlib import Path
 from suite import config
 from suite.training.evaluation import COLUMNS
 
+DEFAULTS = {"kind": "library defaults"}
 STUDY = {
     "environments": {
         "FrozenLake-v1": {
@@ -17,8 +18,14 @@ STUDY = {
         "MountainCar-v0": {"id": "MountainCar-v0", "kwargs": {}, "thresholds": [-110, -100]},
     },
     "algorithms": {
-        "powr": {"class": "powr", "revision": 1, "settings": {}},
-        "dqn": {"class": "dqn", "revision": 1, "policy": "MlpPolicy", "settings": {}},
+        "powr": {"class": "powr", "revision": 1, "source": DEFAULTS, "settings": {}},
+        "dqn": {
+            "class": "dqn",
+            "revision": 1,
+            "source": DEFAULTS,
+            "policy": "MlpPolicy",
+            "settings": {},
+        },
     },
     "evaluation": {"episodes": 20, "first": 100, "per_decade": 1},
     "scales": {

@@ -1,5 +1,8 @@
 """Fingerprints tell environments of one name apart, and agree on those that behave alike."""
 
+import json
+from concurrent.futures import ThreadPoolExecutor
+
 import gymnasium
 import pytest
 
@@ -21,8 +24,9 @@ def with_kwargs(settings, **kwargs):
 
 
 @pytest.mark.parametrize("name", ["FrozenLake-v1", "Taxi-v3", "MountainCar-v0"])
-def test_installed_environments_are_those_of_the_study(real_study, name):
-    environments.check_fingerprint(real_study["environments"][name])
+def test_installed_environments_are_those_of_the_study(real_study, tmp_path, name):
+    environments.check_fingerprint(real_study["environments"][name], tmp_path / "record")
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("settings", [FROZEN, TAXI, CAR])
@@ -57,16 +61,52 @@ def test_sees_another_reward_where_there_is_no_table():
     assert environments.fingerprint(Generous(env)) != fingerprint(CAR)
 
 
-def test_mismatch_names_both_fingerprints():
+def test_mismatch_names_both_fingerprints(tmp_path):
     with pytest.raises(SuiteError) as caught:
-        environments.check_fingerprint({**FROZEN, "fingerprint": "0" * 64})
+        environments.check_fingerprint({**FROZEN, "fingerprint": "0" * 64}, tmp_path / "record")
     assert "0" * 64 in str(caught.value)
     assert f"fingerprint: {fingerprint(FROZEN)}" in str(caught.value)
 
 
-def test_a_new_environment_is_told_its_fingerprint():
-    with pytest.raises(SuiteError, match=f"write `fingerprint: {fingerprint(FROZEN)}` into"):
-        environments.check_fingerprint({**FROZEN, "fingerprint": None})
+def test_a_new_environment_is_recorded_and_said_once(tmp_path, capsys):
+    record = tmp_path / "scale" / "lake" / "fingerprint.json"
+    for _ in range(2):
+        environments.check_fingerprint(FROZEN, record)
+    (line,) = capsys.readouterr().err.splitlines()
+    assert str(record) in line
+    assert json.loads(record.read_text()) == {**FROZEN, "fingerprint": fingerprint(FROZEN)}
+    assert list(record.parent.iterdir()) == [record]
+
+
+def test_jobs_that_start_together_agree_on_the_record(tmp_path):
+    record = tmp_path / "lake" / "fingerprint.json"
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda _: environments.check_fingerprint(FROZEN, record), range(16)))
+    assert json.loads(record.read_text())["fingerprint"] == fingerprint(FROZEN)
+    assert list(record.parent.iterdir()) == [record]
+
+
+def test_later_runs_are_checked_against_the_record(tmp_path):
+    record = tmp_path / "fingerprint.json"
+    record.write_text(json.dumps({**FROZEN, "fingerprint": "0" * 64}))
+    with pytest.raises(SuiteError, match=f"0000.*delete {record} and the runs beside it"):
+        environments.check_fingerprint(FROZEN, record)
+
+
+def test_other_settings_get_a_new_record(tmp_path):
+    record = tmp_path / "fingerprint.json"
+    slippery = with_kwargs(FROZEN, is_slippery=True)
+    for settings in (FROZEN, slippery):
+        environments.check_fingerprint(settings, record)
+    assert json.loads(record.read_text()) == {**slippery, "fingerprint": fingerprint(slippery)}
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}"])
+def test_a_damaged_record_is_refused(tmp_path, text):
+    record = tmp_path / "fingerprint.json"
+    record.write_text(text)
+    with pytest.raises(SuiteError, match="is not the record of a fingerprint: delete it"):
+        environments.check_fingerprint(FROZEN, record)
 
 
 @pytest.mark.parametrize(

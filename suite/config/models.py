@@ -1,0 +1,124 @@
+"""The form of envs.yaml: which keys each block has, and what their values may be.
+
+The models check; the study stays the plain mapping that the file holds. Whether an algorithm
+accepts its settings is for its class to say (suite/training/preflight.py).
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any, Literal
+
+import pydantic
+from pydantic import AfterValidator, Field, StringConstraints
+
+import baselines
+
+
+def _unique(values: list[Any]) -> list[Any]:
+    if len({json.dumps(value, sort_keys=True) for value in values}) < len(values):
+        raise ValueError("an entry is given twice: keep one of the two")
+    return values
+
+
+def _is_class(name: str) -> str:
+    if name != "powr" and not baselines.exists(name):
+        raise ValueError(f"is neither powr nor a module of {baselines.PLACES}")
+    return name
+
+
+# Names become folders, so they neither hold a slash nor start with a dot.
+Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")]
+# Gymnasium's name of an environment, optionally after the module that registers it.
+GymnasiumId = Annotated[
+    str,
+    StringConstraints(
+        pattern=r"^([A-Za-z_][A-Za-z0-9_.]*:)?([A-Za-z0-9_-]+/)?[A-Za-z0-9][A-Za-z0-9_.-]*$"
+    ),
+]
+Class = Annotated[str, StringConstraints(pattern="^[a-z][a-z0-9_]*$"), AfterValidator(_is_class)]
+Count = Annotated[int, Field(ge=1, le=10**9)]
+Number = Annotated[float, Field(allow_inf_nan=False)]
+Names = Annotated[list[str], Field(min_length=1), AfterValidator(_unique)]
+Timesteps = Annotated[dict[str, Count], Field(min_length=1)]
+Settings = dict[str, Any]
+Choices = dict[str, Annotated[list[Any], Field(min_length=1), AfterValidator(_unique)]]
+
+
+class Block(pydantic.BaseModel):
+    """A mapping with these keys and no others; numbers in quotes and true are no numbers."""
+
+    model_config = pydantic.ConfigDict(strict=True, extra="forbid")
+
+
+class Environment(Block):
+    id: GymnasiumId
+    kwargs: Settings
+    # Returns at which the task counts as learned; the first is the main one.
+    thresholds: Annotated[list[Number], Field(min_length=1), AfterValidator(_unique)]
+    # Of the environment's behaviour. Without one, the first run of a scale records it.
+    fingerprint: Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")] | None = None
+
+
+class LibraryDefaults(Block):
+    kind: Literal["library defaults"]
+
+
+class AuthorsProbableSettings(Block):
+    kind: Literal["authors' probable settings"]
+    repository: str
+    commit: Annotated[str, StringConstraints(pattern="^[0-9a-f]{7,40}$")]
+
+
+class ChosenOnSeeds(Block):
+    """The file shows the choice. Reported seeds are those whose results the study shows."""
+
+    kind: Literal["chosen on development seeds", "chosen on reported seeds"]
+    file: str
+
+
+# Where an algorithm's settings come from. It is no part of a run's digest.
+Source = Annotated[
+    LibraryDefaults | AuthorsProbableSettings | ChosenOnSeeds, Field(discriminator="kind")
+]
+
+
+class Algorithm(Block):
+    class_: Class = Field(alias="class")
+    revision: Annotated[int, Field(ge=1)]
+    source: Source
+    policy: Literal["MlpPolicy"] | None = None
+    sampled: bool = False  # whether the sampled policy is evaluated too; POWR's always is
+    settings: Settings
+    environments: dict[str, Settings] = {}
+
+
+class Evaluation(Block):
+    episodes: Count
+    first: Count
+    per_decade: Count
+
+
+class Plan(Block):
+    seeds: Count
+    algorithms: Names
+    timesteps: Timesteps
+
+
+class Scale(Plan):
+    overrides: dict[str, Timesteps] = {}  # other timesteps for some of the algorithms
+
+
+class Ablation(Plan):
+    """For each setting of POWR that it varies, a list of the values to try."""
+
+    settings: Choices = {}
+    environments: dict[str, Choices] = {}
+
+
+class Study(Block):
+    environments: Annotated[dict[Name, Environment], Field(min_length=1)]
+    algorithms: Annotated[dict[Name, Algorithm], Field(min_length=1)]
+    evaluation: Evaluation
+    scales: Annotated[dict[Name, Scale], Field(min_length=1)]
+    ablations: dict[Annotated[str, StringConstraints(pattern="^[a-z]+$")], Ablation] = {}

@@ -1,0 +1,107 @@
+"""YAML files: read strictly, and checked against a model with errors that name the place."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pydantic
+import yaml
+
+from suite import SuiteError
+
+
+class StrictLoader(yaml.SafeLoader):
+    """YAML that refuses repeated and non-text keys and reads 1e-6 as a number, as YAML 1.2 does."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[str, Any]:
+        seen = set()
+        for key_node, _ in node.value:
+            if key_node.tag != "tag:yaml.org,2002:str":
+                raise yaml.MarkedYAMLError(
+                    problem=f"the key {key_node.value} is not text: put it in quotes",
+                    problem_mark=key_node.start_mark,
+                )
+            if key_node.value in seen:
+                raise yaml.MarkedYAMLError(
+                    problem=f"the key {key_node.value} is given twice: keep one of the two",
+                    problem_mark=key_node.start_mark,
+                )
+            seen.add(key_node.value)
+        return super().construct_mapping(node, deep)
+
+
+StrictLoader.add_implicit_resolver(
+    "tag:yaml.org,2002:float",
+    re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)[eE][-+]?\d+$"),
+    list("-+.0123456789"),
+)
+
+
+def read_yaml(path: str | Path) -> Any:
+    """The plain values of a YAML file."""
+    try:
+        # StrictLoader is a SafeLoader: it builds plain values only.
+        return yaml.load(Path(path).read_text(encoding="utf-8"), StrictLoader)  # noqa: S506
+    except OSError as error:
+        raise SuiteError(f"{path}: cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise SuiteError(f"{path}: is not UTF-8 text (byte {error.start})") from error
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        place = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
+        raise SuiteError(f"{path}{place}: {error.problem or error.context}") from error
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        reason = str(error).splitlines()[0]
+        raise SuiteError(f"{path}: is not the YAML expected here: {reason}") from error
+
+
+def check_model(data: Any, model: type[pydantic.BaseModel], path: str | Path) -> None:
+    """Refuse data that the model does not allow, naming the place in the file."""
+    check_plain(data, path)
+    try:
+        model.model_validate(data)
+    except pydantic.ValidationError as error:
+        raise SuiteError(f"{path}: {_first_fault(error)}") from error
+
+
+def _first_fault(error: pydantic.ValidationError) -> str:
+    fault = error.errors(include_url=False)[0]
+    # "[key]" marks a fault of the key itself, which is named already.
+    keys = [str(key) for key in fault["loc"] if key != "[key]"]
+    if fault["type"] in ("missing", "extra_forbidden"):
+        *keys, name = keys
+        reason = {
+            "missing": f"{name} is missing: add it",
+            "extra_forbidden": f"{name} is not known here: correct its spelling or remove it",
+        }[fault["type"]]
+    else:
+        value = repr(fault["input"])
+        message = fault["msg"].removeprefix("Value error, ")
+        reason = f"{value if len(value) < 100 else value[:100] + ' ...'}: {message}"
+    return f"{'.'.join(keys) or 'the file'}: {reason}"
+
+
+def check_plain(data: Any, path: str | Path) -> None:
+    """Refuse dates, infinities and values that contain themselves, all of which YAML has."""
+    try:
+        json.dumps(data, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise SuiteError(
+            f"{path}: holds a value that is no finite number, text, list or mapping: {error}"
+        ) from error
+
+
+def check_schema(data: Any, schema: Path, path: str | Path) -> None:
+    """Refuse data that the JSON schema does not allow, naming the place in the file."""
+    validator = jsonschema.Draft202012Validator(json.loads(schema.read_text(encoding="utf-8")))
+    check_plain(data, path)
+    error = jsonschema.exceptions.best_match(validator.iter_errors(data))
+    if error is not None:
+        place = ".".join(map(str, error.absolute_path)) or "the file"
+        message = error.message if len(error.message) < 200 else error.message[:200] + " ..."
+        remedy = error.schema.get("description")
+        raise SuiteError(f"{path}: {place}: {message}" + (f". {remedy}" if remedy else ""))

@@ -1,0 +1,96 @@
+"""What can be known before anything runs: that envs.yaml fits the algorithms and environments.
+
+    python -m suite check --scale quick
+
+The workflow does this before its first job.
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import baselines
+from powr import POWR
+from suite import SuiteError, config
+from suite.command import write_result
+from suite.training import algorithms, environments
+
+SEEDS = {"agent": 0, "training": 0}  # of agents that are made and never trained
+
+
+def check_settings(study: dict[str, Any], path: str | Path, names: Iterable[str]) -> None:
+    """Refuse settings of these algorithms that are not in the signature of their class."""
+    for name in names:
+        block = study["algorithms"][name]
+        place = f"{path}: algorithms.{name}"
+        known = _settings_of(block["class"], f"{place}.class")
+        if "policy" in block:
+            _check_known(["policy"], known, place)
+        _check_block(block, known, place)
+    for name, ablation in study.get("ablations", {}).items():
+        _check_block(ablation, baselines.settings_of(POWR), f"{path}: ablations.{name}")
+
+
+def _check_block(block: dict[str, Any], known: Iterable[str], place: str) -> None:
+    _check_known(block.get("settings", {}), known, f"{place}.settings")
+    for environment, settings in block.get("environments", {}).items():
+        _check_known(settings, known, f"{place}.environments.{environment}")
+
+
+def _settings_of(name: str, place: str) -> dict[str, inspect.Parameter]:
+    try:
+        return baselines.settings_of(algorithms.find(name))
+    except ValueError as error:
+        raise SuiteError(f"{place}: {error}") from error
+
+
+def _check_known(names: Iterable[str], known: Iterable[str], place: str) -> None:
+    for name in names:
+        if name not in known:
+            raise SuiteError(f"{place}: {name} is not one of {', '.join(known)}")
+
+
+def check_missing(resolved: dict[str, Any], place: str) -> None:
+    """Refuse an algorithm without a setting for which its class has no default."""
+    algorithm = resolved["algorithm"]
+    for name, parameter in _settings_of(algorithm["class"], place).items():
+        given = name in algorithm["settings"] or name in algorithm
+        if parameter.default is parameter.empty and not given:
+            raise SuiteError(f"{place}: {name} is missing, and has no default: add it")
+
+
+def check_scale(study: dict[str, Any], path: str | Path, scale: str, results: Path) -> None:
+    """Make every environment and every agent of the scale once, and train none."""
+    check_settings(study, path, study["algorithms"])
+    first = [run for run in config.runs(study, scale) if run.seed == 0]
+    for name in dict.fromkeys(run.environment for run in first):
+        record = results / scale / name / environments.RECORD
+        environments.check_fingerprint(study["environments"][name], record)
+    for run in first:
+        resolved = config.resolve(study, scale, run.environment, run.algorithm)
+        check_missing(resolved, f"{path}: algorithms.{run.algorithm} on {run.environment}")
+        algorithms.build(resolved, SEEDS)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="suite check", description=__doc__.splitlines()[0])
+    parser.add_argument("--scale", required=True, help="a scale of the study")
+    parser.add_argument("--envs", default="envs.yaml", help="the study (default: %(default)s)")
+    parser.add_argument("--results", type=Path, default=Path("results"))
+    options = parser.parse_args(arguments)
+
+    def make() -> dict[Path, str]:
+        study = config.load(options.envs)
+        check_scale(study, options.envs, options.scale, options.results)
+        return {}
+
+    return write_result(parser.prog, make)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

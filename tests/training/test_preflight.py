@@ -1,0 +1,92 @@
+"""What is refused before anything runs: settings and environments that an algorithm cannot use."""
+
+import copy
+
+import pytest
+
+from suite import SuiteError, config
+from suite.training import preflight
+
+RMAX = {
+    "class": "rmax",
+    "revision": 1,
+    "source": {"kind": "library defaults"},
+    "settings": {"v_max": 1.0, "known_after": 1, "gamma": 0.99},
+}
+
+
+@pytest.fixture
+def lake(study):
+    """The study with a scale `lake`, and R-max as an algorithm of it."""
+    study["algorithms"]["rmax"] = copy.deepcopy(RMAX)
+    study["scales"]["lake"] = {
+        "seeds": 1,
+        "algorithms": ["powr", "dqn", "rmax"],
+        "timesteps": {"FrozenLake-v1": 100},
+    }
+    return study
+
+
+def set_in(study, path, value):
+    *parents, last = path
+    for key in parents:
+        study = study.setdefault(key, {})
+    study[last] = value
+
+
+def check(write_study, study, results):
+    path = write_study(study)
+    preflight.check_scale(config.load(path), path, "lake", results)
+
+
+def test_a_sound_scale_leaves_nothing_behind(lake, write_study, tmp_path):
+    check(write_study, lake, tmp_path / "results")
+    assert not (tmp_path / "results").exists()
+
+
+def test_a_new_environment_is_recorded(lake, write_study, tmp_path):
+    del lake["environments"]["FrozenLake-v1"]["fingerprint"]
+    check(write_study, lake, tmp_path)
+    assert (tmp_path / "lake" / "FrozenLake-v1" / "fingerprint.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (["algorithms", "powr", "settings", "gama"], 0.9, "algorithms.powr.settings: gama is not"),
+        (["algorithms", "powr", "settings", "seed"], 1, "algorithms.powr.settings: seed is not"),
+        (["algorithms", "powr", "policy"], "MlpPolicy", "algorithms.powr: policy is not one of"),
+        (["algorithms", "dqn", "settings", "n_step"], 5, "algorithms.dqn.settings: n_step is not"),
+        (
+            ["algorithms", "ppo", "environments"],
+            {"Taxi-v3": {"tau": 1}},
+            "environments.Taxi-v3: tau",
+        ),
+        (["algorithms", "rmax", "settings", "v_min"], 1, "v_min is not one of v_max, known_after"),
+        (
+            ["algorithms", "rmax", "settings"],
+            {"v_max": 1.0, "gamma": 0.9},
+            "known_after is missing",
+        ),
+        (["algorithms", "rmax", "class"], "planning", "rmax.class: .* exactly one algorithm"),
+        (
+            ["ablations", "rank", "settings"],
+            {"gama": [0.9]},
+            "ablations.rank.settings: gama is not",
+        ),
+        (["scales", "lake", "timesteps", "MountainCar-v0"], 100, "rmax does not .* finitely many"),
+        (["environments", "FrozenLake-v1", "id"], "NoLake-v1", "NoLake-v1"),
+        (["algorithms", "powr", "settings", "gamma"], 2, "gamma must be"),
+    ],
+)
+def test_refuses(lake, write_study, tmp_path, path, value, message):
+    set_in(lake, path, value)
+    with pytest.raises(SuiteError, match=message) as caught:
+        check(write_study, lake, tmp_path)
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def test_refuses_a_deep_baseline_without_policy(lake, write_study, tmp_path):
+    del lake["algorithms"]["dqn"]["policy"]
+    with pytest.raises(SuiteError, match=r"algorithms\.dqn on FrozenLake-v1: policy is missing"):
+        check(write_study, lake, tmp_path)
