@@ -31,11 +31,11 @@ paper: $(READY) ## the replication: what is missing of 105 runs, then figures, v
 
 ship: $(READY) ## after new paper-scale runs: their figures, verdicts, table in the README, manifest
 	$(BIN)/snakemake --cores $(CORES) --config partial=true --forcerun aggregate claims cost -- all gifs
-	$(BIN)/python -m suite.release.readme
-	$(BIN)/python -m suite.release.manifest
+	$(BIN)/python -m suite readme
+	$(BIN)/python -m suite manifest
 
 verify: $(READY) ## make what is shipped again and train cheap runs again, and compare
-	$(BIN)/python -m suite.release.verify --cores $(CORES)
+	$(BIN)/python -m suite verify --cores $(CORES)
 
 theory: $(READY) ## the paper's theorems by numbers: results/theory/*.csv and figures/theory.pdf
 	$(BIN)/snakemake --cores 1 theory

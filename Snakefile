@@ -65,6 +65,10 @@ wildcard_constraints:
     ablation="[a-z]+",
 
 
+onstart:
+    shell("python -m suite check --scale {SCALE:q}")
+
+
 onerror:
     print(last_words(Path(log[0]).read_text()), file=sys.stderr)
 

@@ -45,7 +45,7 @@ def measure(scale: str, environment: str, seed: int) -> dict[str, float]:
     print(f"{environment}, seed {seed}", file=sys.stderr)
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "run.csv"
-        command = [sys.executable, "-m", "suite.training.run", "--scale", scale]
+        command = [sys.executable, "-m", "suite", "run", "--scale", scale]
         command += ["--env", environment, "--algorithm", "powr"]
         command += ["--seed", str(seed), "--out", str(out)]
         start, cpu_start = time.perf_counter(), cpu_of_children()

@@ -18,7 +18,7 @@ rule ablation_tables:
     conda:
         "../environment.yml"
     shell:
-        "python -m suite.ablations --ablation {wildcards.ablation:q} 2> {log:q}"
+        "python -m suite ablation --ablation {wildcards.ablation:q} 2> {log:q}"
 
 
 rule rank_error:
@@ -32,7 +32,7 @@ rule rank_error:
     conda:
         "../environment.yml"
     shell:
-        "python -m suite.ablations.rank_error 2> {log:q}"
+        "python -m suite rank-error 2> {log:q}"
 
 
 rule ablation_figure:
@@ -54,7 +54,7 @@ rule ablation_figure:
     params:
         folder=lambda wildcards, output: Path(output.pdf).parent,
     shell:
-        "python -m suite.plots.ablations.{wildcards.ablation:q} --scale ablations"
+        "python -m suite figure {wildcards.ablation:q} --scale ablations"
         " --out-dir {params.folder:q} 2> {log:q}"
 
 
@@ -76,4 +76,4 @@ rule ablations:
     conda:
         "../environment.yml"
     shell:
-        "python -m suite.ablations.page --out {output.page:q} 2> {log:q}"
+        "python -m suite ablations-page --out {output.page:q} 2> {log:q}"

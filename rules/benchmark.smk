@@ -23,7 +23,7 @@ rule train:
         mem_mb=1000,
         runtime=300,
     shell:
-        "python -m suite.training.run --scale {wildcards.scale:q} --env {wildcards.env:q}"
+        "python -m suite run --scale {wildcards.scale:q} --env {wildcards.env:q}"
         " --algorithm {wildcards.algorithm:q} --seed {wildcards.seed} --envs {input.study:q}"
         " --out {output.csv:q} 2> {log:q}"
 
@@ -60,7 +60,7 @@ rule aggregate:
         scale=SCALE,
         partial="--partial" if PARTIAL else "",
     shell:
-        "python -m suite.results.aggregate --scale {params.scale:q} {params.partial} 2> {log:q}"
+        "python -m suite aggregate --scale {params.scale:q} {params.partial} 2> {log:q}"
 
 
 rule training_curves:
@@ -80,7 +80,7 @@ rule training_curves:
         scale=SCALE,
         folder=lambda wildcards, output: Path(output.pdf).parent,
     shell:
-        "python -m suite.plots.curves --scale {params.scale:q} --out-dir {params.folder:q} 2> {log:q}"
+        "python -m suite figure training_curves --scale {params.scale:q} --out-dir {params.folder:q} 2> {log:q}"
 
 
 rule threshold_boxplots:
@@ -100,7 +100,7 @@ rule threshold_boxplots:
         scale=SCALE,
         folder=lambda wildcards, output: Path(output.pdf).parent,
     shell:
-        "python -m suite.plots.thresholds --scale {params.scale:q} --out-dir {params.folder:q} 2> {log:q}"
+        "python -m suite figure threshold_boxplots --scale {params.scale:q} --out-dir {params.folder:q} 2> {log:q}"
 
 
 rule gif:
@@ -145,7 +145,7 @@ rule claims:
         scale=SCALE,
         partial="--partial" if PARTIAL else "",
     shell:
-        "python -m suite.claims.ledger --scale {params.scale:q} {params.partial} 2> {log:q}"
+        "python -m suite claims --scale {params.scale:q} {params.partial} 2> {log:q}"
 
 
 rule cost:
@@ -163,7 +163,7 @@ rule cost:
     params:
         scale=SCALE,
     shell:
-        "python -m suite.results.cost --scale {params.scale:q} 2> {log:q}"
+        "python -m suite cost --scale {params.scale:q} 2> {log:q}"
 
 
 rule report:
@@ -187,4 +187,4 @@ rule report:
         scale=SCALE,
         figures=lambda wildcards, input: Path(input.figures[0]).parent,
     shell:
-        "python -m suite.report.report --scale {params.scale:q} --figures {params.figures:q} 2> {log:q}"
+        "python -m suite report --scale {params.scale:q} --figures {params.figures:q} 2> {log:q}"

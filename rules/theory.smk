@@ -16,7 +16,7 @@ rule theory_tables:
     params:
         folder=lambda wildcards, output: Path(output.estimation).parent,
     shell:
-        "python -m suite.theory --out-dir {params.folder:q} 2> {log:q}"
+        "python -m suite theory --out-dir {params.folder:q} 2> {log:q}"
 
 
 # snakemake --cores 1 theory
@@ -36,4 +36,4 @@ rule theory:
     params:
         folder=lambda wildcards, output: Path(output.pdf).parent,
     shell:
-        "python -m suite.plots.theory --scale theory --out-dir {params.folder:q} 2> {log:q}"
+        "python -m suite figure theory --scale theory --out-dir {params.folder:q} 2> {log:q}"

@@ -3,7 +3,7 @@
 import signal
 import sys
 
-# `python -m suite.x` comes here first. Until x handles signals itself, Ctrl-C ends it as `kill`
+# `python -m suite` comes here first. Until a verb handles signals itself, Ctrl-C ends it as `kill`
 # does, without a traceback from within the libraries that it imports.
 if sys.argv[0] == "-m" and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     signal.signal(signal.SIGINT, signal.SIG_DFL)

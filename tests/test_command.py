@@ -10,25 +10,23 @@ from pathlib import Path
 import pytest
 
 from suite import SuiteError, command
-from suite.claims import ledger
+from suite.__main__ import VERBS, main
 from suite.command import write_result
-from suite.plots import curves, render
-from suite.report import report
-from suite.results import aggregate, cost
-from suite.theory import __main__ as theory
-from suite.training import run
 
 ROOT = Path(__file__).parents[1]
 SIGNALS = [signal.SIGINT, signal.SIGTERM]
+TINY = ["--scale", "tiny"]
 RUN = ["--env", "Taxi-v3", "--algorithm", "powr", "--seed", "0", "--out", "run.csv"]
-COMMANDS = {
-    "suite.training.run": lambda options: run.main([*options, *RUN]),
-    "suite.results.aggregate": aggregate.main,
-    "suite.claims.ledger": ledger.main,
-    "suite.results.cost": cost.main,
-    "suite.report.report": report.main,
-    "suite.theory": lambda options: theory.main([]),
-    "suite.plots.curves": lambda options: render.main(curves.draw, curves.NAME, options),
+OPTIONS = {
+    "check": TINY,
+    "run": [*TINY, *RUN],
+    "aggregate": TINY,
+    "claims": TINY,
+    "cost": TINY,
+    "report": TINY,
+    "theory": [],
+    "ablation": ["--ablation", "rank"],
+    "figure": ["training_curves", *TINY],
 }
 
 
@@ -95,26 +93,26 @@ def test_the_callers_handlers_are_put_back(capsys):
 
 
 @pytest.mark.parametrize("signum", SIGNALS)
-@pytest.mark.parametrize("name", COMMANDS)
-def test_a_signal_ends_every_command_with_one_line(tmp_path, capsys, monkeypatch, name, signum):
+@pytest.mark.parametrize("verb", OPTIONS)
+def test_a_signal_ends_every_command_with_one_line(tmp_path, capsys, monkeypatch, verb, signum):
     def stop_here(*_):
         signal_self(signum)
 
     monkeypatch.setattr("suite.config.study.read_yaml", stop_here)
-    monkeypatch.setattr(theory, "compute", stop_here)
+    monkeypatch.setattr("suite.theory.tables.compute", stop_here)
     monkeypatch.setattr("pandas.read_csv", stop_here)
-    assert COMMANDS[name](["--scale", "tiny"]) == 128 + signum
+    assert main([verb, *OPTIONS[verb]]) == 128 + signum
     (line,) = capsys.readouterr().err.splitlines()
     assert line.endswith(f": stopped by {signum.name}, nothing was written")
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("signum", SIGNALS)
-@pytest.mark.parametrize("name", [*COMMANDS, "suite.plots.thresholds", "suite.plots.theory"])
-def test_a_signal_during_the_imports_shows_no_traceback(tmp_path, name, signum):
+@pytest.mark.parametrize("verb", OPTIONS)
+def test_a_signal_during_the_imports_shows_no_traceback(tmp_path, verb, signum):
     (tmp_path / "numpy.py").write_text(f"import os\nos.kill(os.getpid(), {int(signum)})\n")
     done = subprocess.run(
-        [sys.executable, "-m", name],
+        [sys.executable, "-m", "suite", verb],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
@@ -122,3 +120,24 @@ def test_a_signal_during_the_imports_shows_no_traceback(tmp_path, name, signum):
     )
     assert done.returncode == -signum
     assert done.stderr == ""
+
+
+def test_help_lists_every_verb(capsys):
+    assert main(["--help"]) == main([]) == 0
+    listed = capsys.readouterr().out
+    for verb in VERBS:
+        assert listed.count(f"\n  {verb} ") == 2
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_has_its_own_help(capsys, verb):
+    with pytest.raises(SystemExit) as ended:
+        main([verb, "--help"])
+    assert ended.value.code == 0
+    assert "--help" in capsys.readouterr().out
+
+
+def test_an_unknown_verb_is_one_line(capsys):
+    assert main(["fly"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("suite: fly is not one of check, run, ")

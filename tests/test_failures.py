@@ -12,7 +12,7 @@ Error in rule {rule}:
     output: results/{job}.csv, results/{job}.json
     log: logs/{job}.log{more} (check log file(s) for error details)
     shell:
-        python -m suite.training.run 2> logs/{job}.log
+        python -m suite run 2> logs/{job}.log
         (command exited with non-zero exit code)
 """
 

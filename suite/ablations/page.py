@@ -2,7 +2,7 @@
 
 The template holds the words; every number in it is looked up in the tables of the ablations.
 
-    python -m suite.ablations.page
+    python -m suite ablations-page
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import functools
 import math
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -85,7 +84,7 @@ def render(tables: dict[str, pd.DataFrame]) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
-        prog="suite.ablations.page", description=__doc__.splitlines()[0]
+        prog="suite ablations-page", description=__doc__.splitlines()[0]
     )
     parser.add_argument("--envs", default="envs.yaml", help="the choices (default: %(default)s)")
     parser.add_argument("--results", type=Path, default=Path("results"))
@@ -99,7 +98,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return {options.out: render(tables)}
 
     return write_result(parser.prog, make)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -3,13 +3,12 @@
 The data is what POWR collects on MountainCar with its tuned settings, the policy is the one it ends
 with; the ranks are those of the ablation `rank` in envs.yaml, whose runs show what the errors do.
 
-    python -m suite.ablations.rank_error
+    python -m suite rank-error
 """
 
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -108,9 +107,7 @@ def compute(study: Mapping[str, Any], timesteps: int, seeds: int) -> pd.DataFram
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        prog="suite.ablations.rank_error", description=__doc__.splitlines()[0]
-    )
+    parser = argparse.ArgumentParser(prog="suite rank-error", description=__doc__.splitlines()[0])
     parser.add_argument("--envs", default="envs.yaml", help="the choices (default: %(default)s)")
     parser.add_argument("--results", type=Path, default=Path("results"))
     options = parser.parse_args(arguments)
@@ -121,7 +118,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return {options.results / config.ABLATIONS / "rank_error.csv": to_csv(table)}
 
     return write_result(parser.prog, make)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -6,15 +6,17 @@ played: an ablation compares neighbouring settings, and luck with the starts wou
 
 from __future__ import annotations
 
+import argparse
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from suite import SuiteError, config
-from suite.results.aggregate import exact_bounds
+from suite.command import write_result
+from suite.results.aggregate import exact_bounds, to_csv
 from suite.results.run_file import read_run_file
 from suite.results.statistics import censored_median, time_to_threshold
 from suite.training.evaluation import planned_grid
@@ -104,3 +106,23 @@ def curves(evaluations: pd.DataFrame) -> pd.DataFrame:
     columns = [*settings_columns(evaluations), "timestep"]
     by_timestep = evaluations.groupby(columns, sort=False, dropna=False)["return"]
     return by_timestep.agg(["mean", "min", "max"]).reset_index()
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="suite ablation", description=__doc__.splitlines()[0])
+    parser.add_argument("--ablation", required=True, help="an ablation of envs.yaml")
+    parser.add_argument("--envs", default="envs.yaml", help="the choices (default: %(default)s)")
+    parser.add_argument("--results", type=Path, default=Path("results"))
+    options = parser.parse_args(arguments)
+    folder = options.results / config.ABLATIONS
+
+    def make() -> dict[Path, str]:
+        study = config.load(options.envs)
+        evaluations = load_evaluations(study, options.ablation, options.results)
+        runs = outcomes(evaluations, study["environments"])
+        return {
+            folder / f"{options.ablation}.csv": to_csv(runs),
+            folder / f"{options.ablation}_curves.csv": to_csv(curves(evaluations)),
+        }
+
+    return write_result(parser.prog, make)

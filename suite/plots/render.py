@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import importlib
+import importlib.util
 import io
 import math
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import matplotlib.style
@@ -16,6 +19,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
+from suite import SuiteError
 from suite.command import write_result
 from suite.names import algorithm_name
 from suite.plots.style import COLUMN_WIDTH, STYLE
@@ -117,28 +121,33 @@ def read_tables(folder: Path, name: str, tables: type[NamedTuple] | None) -> Any
     return tables(*(read_table(folder / f"{field}.csv") for field in tables._fields))
 
 
-def main(
-    draw: Callable[[Any], Figure],
-    name: str,
-    arguments: Sequence[str] | None = None,
-    tables: type[NamedTuple] | None = Tables,
-) -> int:
-    """Draw one figure of a scale as PDF, SVG and PNG.
+def find(name: str) -> ModuleType:
+    """The module of a figure: it has `draw`, and `Tables` if it is drawn from more than one."""
+    for package in ("suite.plots", "suite.plots.ablations"):
+        if name.isidentifier() and importlib.util.find_spec(f"{package}.{name}"):
+            module = importlib.import_module(f"{package}.{name}")
+            if hasattr(module, "draw"):
+                return module
+    raise SuiteError(f"no figure {name}: suite/plots has no module of this name that draws one")
 
-    The fields of `tables` name the tables that it is drawn from; None is the one of its own name.
-    """
-    parser = argparse.ArgumentParser(description=f"Draw {name} from the tables of a scale.")
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        prog="suite figure", description="Draw one figure of a scale as PDF, SVG and PNG."
+    )
+    parser.add_argument("name", help="of its module in suite/plots, such as training_curves")
     parser.add_argument("--scale", required=True, help="a scale that has been aggregated")
     parser.add_argument("--results", type=Path, default=Path("results"))
     parser.add_argument("--out-dir", type=Path, help="default: the scale's folder in the results")
     options = parser.parse_args(arguments)
-    folder = options.results / options.scale
+    folder, name = options.results / options.scale, options.name
     out = options.out_dir or folder
 
     def make() -> dict[Path, bytes]:
-        data = read_tables(folder, name, tables)
+        module = find(name)
+        data = read_tables(folder, name, getattr(module, "Tables", None))
         with matplotlib.style.context(["default", STYLE]):
-            figure = draw(data)
+            figure = module.draw(data)
             return {out / f"{name}.{suffix}": to_bytes(figure, suffix) for suffix in METADATA}
 
     return write_result(parser.prog, make)

@@ -1,11 +1,7 @@
-"""The theorems by numbers: inexact mirror descent, simulation lemma, estimation rate, kernels.
-
-python -m suite.plots.theory --scale theory --out-dir figures
-"""
+"""The theorems by numbers: inexact mirror descent, simulation lemma, estimation rate, kernels."""
 
 from __future__ import annotations
 
-import sys
 from typing import NamedTuple
 
 import pandas as pd
@@ -17,7 +13,6 @@ from matplotlib.ticker import NullFormatter
 from suite.plots import render
 from suite.plots.style import COLUMN_WIDTH, Look
 
-NAME = "theory"
 NOTE = (
     "Discount 0.9; FrozenLake-v1 is slippery. Lines: medians, bands: ranges over 20 random MDPs or "
     "seeds (a-c: from the median to the worst). (d) FrozenLake-v1. (e) α: mean over seeds of the "
@@ -48,14 +43,14 @@ KERNELS = {
 SMALLEST_GAP = 1e-6  # against the first; what lies below is of no interest
 
 
-class TheoryTables(NamedTuple):
+class Tables(NamedTuple):
     inexact_pmd: pd.DataFrame
     estimation: pd.DataFrame
     exponents: pd.DataFrame
     compatibility: pd.DataFrame
 
 
-def draw(tables: TheoryTables) -> Figure:
+def draw(tables: Tables) -> Figure:
     figure = Figure(figsize=(COLUMN_WIDTH, 5.0), layout="constrained")
     top, bottom = figure.subplots(2, 3)
     for panel, (model, rows) in zip(
@@ -181,7 +176,3 @@ def handle(name: str, look: Look) -> Line2D:
 def error_handles() -> list[Line2D]:
     bound = Line2D([], [], color="0.3", lw=0.9, ls=":", label="bound of Theorem 7")
     return [*(handle(name, look) for name, look in ERRORS.values()), bound]
-
-
-if __name__ == "__main__":
-    sys.exit(render.main(draw, NAME, tables=TheoryTables))

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import inspect
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -90,7 +89,3 @@ def main(arguments: list[str] | None = None) -> int:
         return {}
 
     return write_result(parser.prog, make)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,6 +1,6 @@
 """One run: train one algorithm on one environment with one seed, evaluate it on the way.
 
-    python -m suite.training.run --scale quick --env Taxi-v3 --algorithm dqn --seed 3 --out FILE.csv
+    python -m suite run --scale quick --env Taxi-v3 --algorithm dqn --seed 3 --out FILE.csv
 
 The evaluations go to FILE.csv, which holds no clock and is byte-identical when run again;
 settings, provenance and times go to FILE.json, and POWR's trained agent to FILE.npz. All appear
@@ -143,7 +143,7 @@ def as_csv(rows: list[tuple[int, Evaluation]]) -> str:
 
 
 def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="suite.training.run", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(prog="suite run", description=__doc__.splitlines()[0])
     parser.add_argument("--scale", required=True, help="a scale of the study, or ablations")
     parser.add_argument("--env", required=True, help="an environment of the scale")
     parser.add_argument("--algorithm", required=True, help="an algorithm of the scale")
@@ -204,8 +204,4 @@ def main(arguments: list[str] | None = None) -> int:
             options.out: csv,
         }
 
-    return write_result("suite.training.run", make)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    return write_result("suite run", make)

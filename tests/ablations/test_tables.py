@@ -11,7 +11,7 @@ import yaml
 
 from suite import SuiteError, config
 from suite.ablations import page, tables
-from suite.ablations.__main__ import main
+from suite.ablations.tables import main
 from tests.support.run_files import PROVENANCE, STUDY
 from tests.support.run_files import csv_text as run_text
 

@@ -1,6 +1,5 @@
 """The figures of the ablations: what is drawn is what the tables say."""
 
-import importlib
 import math
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pytest
 
 from suite import config
 from suite.ablations.tables import median_time
+from suite.plots import render
 from suite.plots.ablations import (
     alternation,
     heat_map,
@@ -48,8 +48,7 @@ def texts(panel):
 
 def test_every_ablation_has_a_figure():
     for name in config.load(ROOT / "envs.yaml")["ablations"]:
-        module = importlib.import_module(f"suite.plots.ablations.{name}")
-        assert name == module.NAME
+        assert render.find(name).__name__ == f"suite.plots.ablations.{name}"
 
 
 def test_median_counts_a_run_that_never_arrives_as_late():
@@ -144,7 +143,7 @@ def test_rank_shows_errors_and_runs_of_both_methods():
         for method in ("low_rank", "subset")
         for size in (50, 100)
     )
-    error, _, times = rank.draw(rank.RankTables(table, errors)).axes
+    error, _, times = rank.draw(rank.Tables(table, errors)).axes
     for line in error.lines:
         np.testing.assert_allclose(line.get_ydata(), [2 / 50, 2 / 100])
     medians = [line for line in times.lines if line.get_label() in rank.NAMES]
@@ -169,7 +168,7 @@ def test_robustness_draws_the_optimum_where_it_is_known(environment, optima):
         for name in robustness.LOOKS
         for timestep in (100, 1000)
     )
-    (panel,) = robustness.draw(robustness.RobustnessTables(table, curves)).axes
+    (panel,) = robustness.draw(robustness.Tables(table, curves)).axes
     drawn = [line.get_ydata()[0] for line in panel.lines if line.get_label() == "optimum"]
     assert drawn == optima
     assert {"powr", "powr-default"} <= {line.get_label() for line in panel.lines}

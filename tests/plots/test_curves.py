@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from matplotlib.collections import FillBetweenPolyCollection
 
-from suite.plots.curves import draw
+from suite.plots.training_curves import draw
 
 from .tables import GRID, make_tables
 

@@ -8,14 +8,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from suite.plots import render, theory
-from suite.plots.theory import TheoryTables, draw
+from suite.plots import render
+from suite.plots.theory import Tables, draw
 from suite.theory import __main__ as computed
 
 STEPS = [1, 10, 100]
 
 
-def make_tables() -> TheoryTables:
+def make_tables() -> Tables:
     pmd = pd.DataFrame(
         {
             "model": model,
@@ -60,7 +60,7 @@ def make_tables() -> TheoryTables:
         for n in (25, 100)
         for seed in range(3)
     )
-    return TheoryTables(pmd, estimation, exponents, compatibility)
+    return Tables(pmd, estimation, exponents, compatibility)
 
 
 @pytest.fixture(scope="module")
@@ -117,10 +117,9 @@ def test_drawn_twice_is_byte_identical(tmp_path):
         table.to_csv(folder / f"{name}.csv", index=False)
     options = ["--scale", "theory", "--results", str(tmp_path), "--out-dir"]
     first, second = tmp_path / "first", tmp_path / "second"
-    main = render.main(draw, theory.NAME, [*options, str(first)], TheoryTables)
-    assert main == 0
+    assert render.main(["theory", *options, str(first)]) == 0
     subprocess.run(
-        [sys.executable, "-m", "suite.plots.theory", *options, str(second)],
+        [sys.executable, "-m", "suite", "figure", "theory", *options, str(second)],
         check=True,
         env={**os.environ, "PYTHONHASHSEED": "1", "SOURCE_DATE_EPOCH": "1"},
     )

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from matplotlib.patches import PathPatch
 
-from suite.plots.thresholds import draw
+from suite.plots.threshold_boxplots import draw
 
 from .tables import make_tables
 

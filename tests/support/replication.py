@@ -4,7 +4,7 @@ from pathlib import Path
 
 from suite import config
 from suite.claims import ledger
-from suite.plots import curves, render, thresholds
+from suite.plots import render
 from suite.report import report
 from suite.results import aggregate, cost
 from suite.training.evaluation import COLUMNS, planned_grid
@@ -58,8 +58,8 @@ def make_tables_and_figures(results: Path, scale: str) -> None:
     assert aggregate.main([*place, *study, "--partial"]) == 0
     assert ledger.main([*place, *study, *statements, "--partial"]) == 0
     assert cost.main([*place, *study]) == 0
-    for figure in (curves, thresholds):
-        assert render.main(figure.draw, figure.NAME, place) == 0
+    for figure in ("training_curves", "threshold_boxplots"):
+        assert render.main([figure, *place]) == 0
 
 
 def make_report(results: Path, scale: str, claims_file: Path = ROOT / "claims.yaml") -> Path:

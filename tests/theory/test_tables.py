@@ -2,7 +2,7 @@
 
 import pytest
 
-from suite.theory import __main__ as tables
+from suite.theory import tables
 
 STEPS = {"FrozenLake-v1": 20, "Taxi-v3": 2, "random MDPs": 20}
 

@@ -46,7 +46,7 @@ def arguments(envs, out, algorithm="dqn", environment="Taxi-v3", seed=0):
 
 def start(arguments, **environment):
     return subprocess.Popen(
-        [sys.executable, "-m", "suite.training.run", *arguments],
+        [sys.executable, "-m", "suite", "run", *arguments],
         cwd=ROOT,
         env={**os.environ, **environment},
         stderr=subprocess.PIPE,

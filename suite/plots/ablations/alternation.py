@@ -1,20 +1,12 @@
-"""How collecting and planning alternate: timesteps to the threshold over both rhythms.
-
-python -m suite.plots.ablations.alternation --scale ablations --out-dir figures/ablations
-"""
+"""How collecting and planning alternate: timesteps to the threshold over both rhythms."""
 
 from __future__ import annotations
-
-import sys
 
 import pandas as pd
 from matplotlib.figure import Figure
 
-from suite.plots import render
 from suite.plots.ablations.heat_map import draw_times
 from suite.plots.render import add_note, make_panels, number
-
-NAME = "alternation"
 
 
 def draw(runs: pd.DataFrame) -> Figure:
@@ -32,7 +24,3 @@ def draw(runs: pd.DataFrame) -> Figure:
         "in brackets the seeds that reach it, where not all do.",
     )
     return figure
-
-
-if __name__ == "__main__":
-    sys.exit(render.main(draw, NAME, tables=None))

@@ -1,21 +1,14 @@
-"""Exponential against Gaussian kernels on MountainCar: timesteps to the threshold, and the return.
-
-python -m suite.plots.ablations.kernels --scale ablations --out-dir figures/ablations
-"""
+"""Exponential against Gaussian kernels on MountainCar: timesteps to the threshold, and return."""
 
 from __future__ import annotations
-
-import sys
 
 import pandas as pd
 from matplotlib.figure import Figure
 
-from suite.plots import render
 from suite.plots.render import add_note, number, set_time_axis
 from suite.plots.style import COLUMN_WIDTH, Look
 from suite.plots.thresholds import draw_row
 
-NAME = "kernels"
 LOOKS = {
     "Exponential": Look("#B2182B", (), "o", 1.4),
     "Gaussian": Look("#1E88E5", (5, 1.5), "s", 1.0),
@@ -50,7 +43,3 @@ def draw(runs: pd.DataFrame) -> Figure:
         f"{runs['seed'].nunique()} seeds; box: quartiles, median, range; dashed: the threshold.",
     )
     return figure
-
-
-if __name__ == "__main__":
-    sys.exit(render.main(draw, NAME, tables=None))

@@ -1,21 +1,13 @@
-"""What an optimistic or a pessimistic prior does to the timesteps to the threshold, seed by seed.
-
-python -m suite.plots.ablations.prior --scale ablations --out-dir figures/ablations
-"""
+"""What an optimistic or pessimistic prior does to the timesteps to the threshold, seed by seed."""
 
 from __future__ import annotations
-
-import sys
 
 import pandas as pd
 from matplotlib.figure import Figure
 
-from suite.plots import render
 from suite.plots.render import add_note, make_panels, number, set_time_axis
 from suite.plots.style import KNOWN
 from suite.plots.thresholds import draw_row
-
-NAME = "prior"
 
 
 def draw(runs: pd.DataFrame) -> Figure:
@@ -45,7 +37,3 @@ def draw(runs: pd.DataFrame) -> Figure:
         "Points: seeds; box: quartiles, median, range.",
     )
     return figure
-
-
-if __name__ == "__main__":
-    sys.exit(render.main(draw, NAME, tables=None))

@@ -1,12 +1,8 @@
-"""What the rank of the model costs: error of the action values, and timesteps to the threshold.
-
-python -m suite.plots.ablations.rank --scale ablations --out-dir figures/ablations
-"""
+"""What the rank of the model costs: error of the action values, and timesteps to the threshold."""
 
 from __future__ import annotations
 
 import math
-import sys
 from typing import NamedTuple
 
 import pandas as pd
@@ -15,13 +11,11 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from suite.ablations.tables import median_time
-from suite.plots import render
 from suite.plots.ablations.heat_map import setting
 from suite.plots.curves import line_options
 from suite.plots.render import add_note, number
 from suite.plots.style import COLUMN_WIDTH, Look
 
-NAME = "rank"
 LOOKS = {
     ("subset", 1e-9): Look("#B2182B", (), "o", 1.4),
     ("subset", 1e-6): Look("#EF8A62", (5, 1.5, 1, 1.5), "^", 1.0),
@@ -33,12 +27,12 @@ ABOVE = {"subset": 5, "low_rank": 12}  # points of print from the end of trainin
 NAMES = {"subset": "chosen pairs", "low_rank": "low-rank space"}
 
 
-class RankTables(NamedTuple):
+class Tables(NamedTuple):
     rank: pd.DataFrame
     rank_error: pd.DataFrame
 
 
-def draw(tables: RankTables) -> Figure:
+def draw(tables: Tables) -> Figure:
     figure = Figure(figsize=(COLUMN_WIDTH, 2.5), layout="constrained")
     panels = figure.subplots(1, 3)
     errors, runs = tables.rank_error, tables.rank
@@ -114,7 +108,3 @@ def set_rank_axis(panel: Axes, ranks: list[int]) -> None:
     panel.xaxis.set_minor_locator(NullLocator())
     panel.set_xlabel("largest rank")
     panel.grid(visible=True, axis="y")
-
-
-if __name__ == "__main__":
-    sys.exit(render.main(draw, NAME, tables=RankTables))

@@ -1,23 +1,17 @@
-"""Environments that the paper does not have: POWR's defaults against settings tuned by hand.
-
-python -m suite.plots.ablations.robustness --scale ablations --out-dir figures/ablations
-"""
+"""Environments that the paper does not have: POWR's defaults against settings tuned by hand."""
 
 from __future__ import annotations
 
-import sys
 from typing import NamedTuple
 
 import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from suite.plots import render
 from suite.plots.curves import THRESHOLD_LINE, draw_panel, line_options
 from suite.plots.render import PANELS_A_ROW, add_note, make_panels
 from suite.plots.style import Look
 
-NAME = "robustness"
 LOOKS = {
     "powr": Look("#B2182B", (), "o", 1.5),
     "powr-default": Look("#1E88E5", (5, 1.5), "s", 1.0),
@@ -26,12 +20,12 @@ NAMES = {"powr": "tuned by hand", "powr-default": "default settings"}
 OPTIMUM_LINE = {"color": "0.3", "lw": 0.8, "linestyle": ":"}
 
 
-class RobustnessTables(NamedTuple):
+class Tables(NamedTuple):
     robustness: pd.DataFrame
     robustness_curves: pd.DataFrame
 
 
-def draw(tables: RobustnessTables) -> Figure:
+def draw(tables: Tables) -> Figure:
     runs = tables.robustness
     environments = runs["environment"].unique()
     facts = runs.groupby("environment")[["threshold", "optimal_return"]].first()
@@ -55,7 +49,3 @@ def draw(tables: RobustnessTables) -> Figure:
         f"{runs['seed'].nunique()} seeds; exact returns where there is a transition table.",
     )
     return figure
-
-
-if __name__ == "__main__":
-    sys.exit(render.main(draw, NAME, tables=RobustnessTables))

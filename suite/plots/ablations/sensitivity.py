@@ -1,21 +1,13 @@
-"""How discount and regularization matter: timesteps to the threshold, and the return reached.
-
-python -m suite.plots.ablations.sensitivity --scale ablations --out-dir figures/ablations
-"""
+"""How discount and regularization matter: timesteps to the threshold, and the return reached."""
 
 from __future__ import annotations
-
-import sys
 
 import pandas as pd
 from matplotlib.figure import Figure
 
-from suite.plots import render
 from suite.plots.ablations.heat_map import draw_returns, draw_times
 from suite.plots.render import add_note, number
 from suite.plots.style import COLUMN_WIDTH
-
-NAME = "sensitivity"
 
 
 def draw(runs: pd.DataFrame) -> Figure:
@@ -35,7 +27,3 @@ def draw(runs: pd.DataFrame) -> Figure:
         "that reach the threshold, where not all do. Bottom: mean over seeds, darker is higher.",
     )
     return figure
-
-
-if __name__ == "__main__":
-    sys.exit(render.main(draw, NAME, tables=None))

@@ -1,12 +1,8 @@
-"""Figure 1: mean return over timesteps in log scale, with the range over seeds.
-
-python -m suite.plots.curves --scale quick
-"""
+"""Figure 1: mean return over timesteps in log scale, with the range over seeds."""
 
 from __future__ import annotations
 
 import math
-import sys
 from typing import Any
 
 import pandas as pd
@@ -16,7 +12,6 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter
 
 from suite.names import algorithm_name
-from suite.plots import render
 from suite.plots.render import (
     PANELS_A_ROW,
     Tables,
@@ -28,7 +23,6 @@ from suite.plots.render import (
 )
 from suite.plots.style import Look, looks
 
-NAME = "training_curves"
 EVALUATIONS_A_MARKER = 10
 THRESHOLD_LINE = {"color": "0.3", "lw": 0.8, "dashes": (5, 3)}
 # Where returns exceed the threshold by this factor, a linear axis would squash all others.
@@ -132,7 +126,3 @@ def legend_handles(look_of: dict[str, Look]) -> list[Line2D]:
         for algorithm, look in look_of.items()
     ]
     return [*algorithms, Line2D([], [], label="threshold", **THRESHOLD_LINE)]
-
-
-if __name__ == "__main__":
-    sys.exit(render.main(draw, NAME))

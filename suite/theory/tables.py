@@ -1,12 +1,11 @@
 """The tables of the figure `theory`, a few minutes on one core.
 
-python -m suite.theory --out-dir results/theory
+python -m suite theory --out-dir results/theory
 """
 
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -126,7 +125,7 @@ def compute() -> dict[str, pd.DataFrame]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="suite.theory", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(prog="suite theory", description=__doc__.splitlines()[0])
     parser.add_argument("--out-dir", type=Path, default=Path("results/theory"))
     options = parser.parse_args(arguments)
 
@@ -136,7 +135,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return {options.out_dir / f"{name}.csv": to_csv(table) for name, table in tables.items()}
 
     return write_result(parser.prog, make)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

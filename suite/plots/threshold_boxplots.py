@@ -1,12 +1,8 @@
-"""Figure 2: timesteps until the return first meets the threshold, one box an algorithm.
-
-python -m suite.plots.thresholds --scale quick
-"""
+"""Figure 2: timesteps until the return first meets the threshold, one box an algorithm."""
 
 from __future__ import annotations
 
 import math
-import sys
 
 import numpy as np
 import pandas as pd
@@ -14,7 +10,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from suite.names import algorithm_name
-from suite.plots import render
 from suite.plots.render import (
     PANELS_A_ROW,
     Tables,
@@ -26,7 +21,6 @@ from suite.plots.render import (
 )
 from suite.plots.style import Look, looks
 
-NAME = "threshold_boxplots"
 BOX_HEIGHT = 0.55
 POINTS_HEIGHT = 0.4  # seeds lie at different heights in this part of their row, so that ties show
 FEWEST_FOR_A_BOX = 3
@@ -127,7 +121,3 @@ def write_outcome(panel: Axes, row: int, runs: np.ndarray) -> None:
         color="0.2",
         bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
     )
-
-
-if __name__ == "__main__":
-    sys.exit(render.main(draw, NAME))

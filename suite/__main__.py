@@ -1,0 +1,50 @@
+"""The one command line of the suite: python -m suite VERB [OPTIONS].
+
+Each verb is the `main` of a module, imported only when it is asked for.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Sequence
+
+VERBS = {
+    "check": ("suite.training.preflight", "say what is wrong in envs.yaml, before anything runs"),
+    "run": ("suite.training.run", "train one algorithm on one environment with one seed"),
+    "aggregate": ("suite.results.aggregate", "the tables of a scale, from its run files"),
+    "figure": ("suite.plots.render", "one figure, from the tables of a scale"),
+    "claims": ("suite.claims.ledger", "the verdict on each claim of the paper"),
+    "cost": ("suite.results.cost", "what the runs of a scale took"),
+    "report": ("suite.report.report", "the page that shows a scale: results/SCALE/report.html"),
+    "theory": ("suite.theory.tables", "the tables of the paper's theorems by numbers"),
+    "ablation": ("suite.ablations.tables", "the tables of one ablation, from its run files"),
+    "rank-error": ("suite.ablations.rank_error", "the error of models of a bounded rank"),
+    "ablations-page": ("suite.ablations.page", "docs/ablations.md, from the ablations' tables"),
+    "readme": ("suite.release.readme", "the README's table, from the paper scale"),
+    "manifest": ("suite.release.manifest", "the list of what is shipped, with checksums"),
+    "verify": ("suite.release.verify", "make what is shipped again, and compare"),
+}
+
+
+def usage() -> str:
+    lines = [f"  {verb:<15} {purpose}" for verb, (_, purpose) in VERBS.items()]
+    return "\n".join(
+        ["usage: python -m suite VERB [OPTIONS]", "", *lines, "", "VERB --help lists its options."]
+    )
+
+
+def main(arguments: Sequence[str]) -> int:
+    verb, *options = arguments or ["--help"]
+    if verb in ("-h", "--help"):
+        print(usage())
+        return 0
+    if verb not in VERBS:
+        print(f"suite: {verb} is not one of {', '.join(VERBS)}", file=sys.stderr)
+        return 2
+    module, _ = VERBS[verb]
+    return importlib.import_module(module).main(options)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
