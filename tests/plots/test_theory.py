@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from suite.plots import render
+from suite.plots import render, theory
 from suite.plots.theory import Tables, draw
-from suite.theory import __main__ as computed
+from suite.theory import tables as computed
 
 STEPS = [1, 10, 100]
 

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from suite.plots.render import add_note, number, set_time_axis
 from suite.plots.style import COLUMN_WIDTH, Look
-from suite.plots.thresholds import draw_row
+from suite.plots.threshold_boxplots import draw_row
 
 LOOKS = {
     "Exponential": Look("#B2182B", (), "o", 1.4),

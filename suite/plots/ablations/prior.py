@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from suite.plots.render import add_note, make_panels, number, set_time_axis
 from suite.plots.style import KNOWN
-from suite.plots.thresholds import draw_row
+from suite.plots.threshold_boxplots import draw_row
 
 
 def draw(runs: pd.DataFrame) -> Figure:

@@ -12,9 +12,9 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from suite.ablations.tables import median_time
 from suite.plots.ablations.heat_map import setting
-from suite.plots.curves import line_options
 from suite.plots.render import add_note, number
 from suite.plots.style import COLUMN_WIDTH, Look
+from suite.plots.training_curves import line_options
 
 LOOKS = {
     ("subset", 1e-9): Look("#B2182B", (), "o", 1.4),

@@ -8,9 +8,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from suite.plots.curves import THRESHOLD_LINE, draw_panel, line_options
 from suite.plots.render import PANELS_A_ROW, add_note, make_panels
 from suite.plots.style import Look
+from suite.plots.training_curves import THRESHOLD_LINE, draw_panel, line_options
 
 LOOKS = {
     "powr": Look("#B2182B", (), "o", 1.5),
