@@ -47,6 +47,7 @@ rule aggregate:
         runs=RUNS,
         code=CODE,
     output:
+        arrivals=f"{RESULTS}/runs.csv",
         curves=f"{RESULTS}/curves.csv",
         thresholds=f"{RESULTS}/thresholds.csv",
         summary=f"{RESULTS}/summary.csv",
@@ -132,6 +133,7 @@ rule claims:
         claims="claims.yaml",
         deviations="deviations.yaml",
         runs=RUNS,
+        arrivals=rules.aggregate.output.arrivals,
         code=CODE,
     output:
         table=f"{RESULTS}/claims.csv",
@@ -152,6 +154,7 @@ rule cost:
     input:
         study="envs.yaml",
         runs=RUNS,
+        arrivals=rules.aggregate.output.arrivals,
         code=CODE,
     output:
         table=f"{RESULTS}/cost.csv",

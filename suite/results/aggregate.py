@@ -1,4 +1,4 @@
-"""From run files to tables: curves.csv, thresholds.csv, summary.csv and summary.md.
+"""From run files to tables: runs.csv, curves.csv, thresholds.csv, summary.csv and summary.md.
 
 Reads exactly the run files that envs.yaml names for a scale. All seeds are evaluated at the same
 timesteps, so they are averaged as they are: nothing is interpolated, cut or filled in.
@@ -21,14 +21,22 @@ from powr.tabular import TabularMDP
 from suite import SuiteError, config
 from suite.command import write_result
 from suite.config import Run
+from suite.results import arrivals
 from suite.results.run_file import read_run_file
-from suite.results.statistics import time_to_threshold
 from suite.results.summary import Bounds, Planned, summarise
 from suite.results.summary_page import find_origins, render
+from suite.results.tables import other_runs
 from suite.training import environments
 from suite.training.evaluation import planned_grid
 
 GROUP = ["environment", "algorithm"]
+# The setting that says when an algorithm first learns, and its default in the library.
+FIRST_UPDATES = {
+    "a2c": ("n_steps", 5),
+    "dqn": ("learning_starts", 100),
+    "ppo": ("n_steps", 2048),
+    "trpo": ("n_steps", 2048),
+}
 
 
 class Loaded(NamedTuple):
@@ -63,6 +71,17 @@ def load_runs(study: Mapping[str, Any], scale: str, results: Path, partial: bool
     return Loaded(pd.concat(tables, ignore_index=True), metadata, missing)
 
 
+def read_arrivals(folder: Path, loaded: Loaded) -> pd.DataFrame:
+    """runs.csv of a scale, which must hold the runs that are there."""
+    path = folder / "runs.csv"
+    table = arrivals.read(path)
+    held = set(zip(table["environment"], table["algorithm"], table["seed"], strict=True))
+    there = {(run.environment, run.algorithm, run.seed) for run in loaded.metadata}
+    if held != there:
+        raise other_runs(path, f"holds {len(held)} runs, {len(there)} are there")
+    return table
+
+
 def curves(evaluations: pd.DataFrame) -> pd.DataFrame:
     """Mean, minimum and maximum over seeds of the mean return at each timestep."""
     return (
@@ -73,25 +92,10 @@ def curves(evaluations: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def thresholds(
-    evaluations: pd.DataFrame, thresholds_of: Mapping[str, Sequence[float]]
-) -> pd.DataFrame:
-    """The first evaluation of each run at or above each threshold; empty where there is none."""
-    rows = [
-        (
-            environment,
-            algorithm,
-            seed,
-            threshold,
-            time_to_threshold(run["timestep"], run["mean"], threshold),
-        )
-        for (environment, algorithm), group in evaluations.groupby(GROUP, sort=False)
-        for threshold in thresholds_of[environment]
-        for seed, run in group.groupby("seed")
-    ]
-    table = pd.DataFrame(rows, columns=[*GROUP, "seed", "threshold", "timestep"])
-    reached = table["timestep"].replace(float("inf"), pd.NA)
-    return table.assign(timestep=reached.astype("Int64"))
+def thresholds(runs: pd.DataFrame) -> pd.DataFrame:
+    """The first arrivals of the deterministic policy, for the box plots."""
+    rows = runs[runs["policy"] == "deterministic"].rename(columns={arrivals.FIRST: "timestep"})
+    return rows[[*GROUP, "seed", "threshold", "timestep"]]
 
 
 def plan(study: Mapping[str, Any], scale: str) -> list[Planned]:
@@ -102,11 +106,19 @@ def plan(study: Mapping[str, Any], scale: str) -> list[Planned]:
             run.environment,
             run.algorithm,
             seeds,
-            planned_grid(config.resolve(study, scale, run.environment, run.algorithm)),
+            planned_grid(settings := config.resolve(study, scale, run.environment, run.algorithm)),
+            first_update(settings["algorithm"]),
         )
         for run in config.runs(study, scale)
         if run.seed == 0
     ]
+
+
+def first_update(algorithm: Mapping[str, Any]) -> int:
+    """Timesteps that an algorithm collects before it first changes its policy."""
+    key, default = FIRST_UPDATES.get(algorithm["class"], ("", 0))
+    settings = algorithm["settings"]
+    return settings.get(key, default) * (settings.get("n_envs", 1) if key == "n_steps" else 1)
 
 
 def exact_bounds(settings: Mapping[str, Any]) -> Bounds:
@@ -126,7 +138,8 @@ def aggregate(study: Mapping[str, Any], scale: str, results: Path, partial: bool
     names = dict.fromkeys(pair.environment for pair in planned)
     thresholds_of = {name: study["environments"][name]["thresholds"] for name in names}
     bounds_of = {name: exact_bounds(study["environments"][name]) for name in names}
-    summary = summarise(loaded.evaluations, planned, thresholds_of, bounds_of)
+    runs = arrivals.tabulate(loaded.evaluations, thresholds_of)
+    summary = summarise(loaded.evaluations, runs, planned, thresholds_of, bounds_of)
     page = render(
         summary,
         scale,
@@ -134,8 +147,9 @@ def aggregate(study: Mapping[str, Any], scale: str, results: Path, partial: bool
         find_origins(metadata["provenance"] for metadata in loaded.metadata.values()),
     )
     return {
+        "runs.csv": to_csv(runs),
         "curves.csv": to_csv(curves(loaded.evaluations)),
-        "thresholds.csv": to_csv(thresholds(loaded.evaluations, thresholds_of)),
+        "thresholds.csv": to_csv(thresholds(runs)),
         "summary.csv": to_csv(summary),
         "summary.md": page,
     }

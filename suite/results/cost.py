@@ -1,4 +1,4 @@
-"""What the results cost: cost.csv, a row an environment, algorithm and threshold.
+"""What the results cost: cost.csv, one row per environment, algorithm and threshold.
 
 Sample efficiency that costs a day of compute would be a hollow win, so the time to the threshold
 stands beside its timesteps. A clock also counts what other work took from a shared core,
@@ -18,12 +18,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from suite import SuiteError, config
 from suite.command import write_result
 from suite.names import algorithm_name
-from suite.results import aggregate
+from suite.results import aggregate, arrivals
 from suite.results.run_file import RunFileError
 from suite.results.statistics import censored_median
 from suite.results.summary import Planned
@@ -76,11 +77,11 @@ def read_benchmark(path: Path) -> float | None:
 
 
 def tabulate(
-    plan: Iterable[Planned], costs: Mapping[config.Run, Cost], times: pd.DataFrame
+    plan: Iterable[Planned], costs: Mapping[config.Run, Cost], runs: pd.DataFrame
 ) -> pd.DataFrame:
-    """One row an environment, algorithm and threshold; `times` is thresholds.csv."""
-    rows = []
-    for environment, algorithm, _, timesteps in plan:
+    """One row per environment, algorithm and threshold; `runs` is runs.csv."""
+    deterministic, rows = runs[runs["policy"] == "deterministic"], []
+    for environment, algorithm, _, timesteps, _ in plan:
         budget = timesteps[-1]
         own = {
             run.seed: cost
@@ -94,10 +95,13 @@ def tabulate(
             "timesteps": budget,
             **(_whole_runs(budget, list(own.values())) if own else {}),
         }
-        arrivals = times[(times["environment"] == environment) & (times["algorithm"] == algorithm)]
+        arrived = deterministic[
+            (deterministic["environment"] == environment)
+            & (deterministic["algorithm"] == algorithm)
+        ]
         rows += [
             {**whole, "threshold": threshold, **_arrivals(group, own)}
-            for threshold, group in arrivals.groupby("threshold", sort=False)
+            for threshold, group in arrived.groupby("threshold", sort=False)
         ] or [whole]
     return pd.DataFrame(rows)
 
@@ -119,18 +123,16 @@ def _whole_runs(budget: int, costs: Sequence[Cost]) -> dict[str, Any]:
     }
 
 
-def _arrivals(times: pd.DataFrame, costs: Mapping[int, Cost]) -> dict[str, float]:
-    arrived = times.dropna(subset="timestep")
-    never = [math.inf] * (len(times) - len(arrived))
-    timesteps = arrived["timestep"].astype(int).tolist()
+def _arrivals(runs: pd.DataFrame, costs: Mapping[int, Cost]) -> dict[str, float]:
+    timesteps = arrivals.as_times(runs[arrivals.FIRST])
     seconds = [
-        costs[seed].training_seconds[timestep]
-        for seed, timestep in zip(arrived["seed"], timesteps, strict=True)
+        math.inf if math.isinf(timestep) else costs[seed].training_seconds[int(timestep)]
+        for seed, timestep in zip(runs["seed"], timesteps, strict=True)
     ]
     return {
-        "reached": len(arrived),
-        "median_timestep": censored_median([*timesteps, *never]),
-        "median_seconds": censored_median([*seconds, *never]),
+        "n_reached": int(np.isfinite(timesteps).sum()),
+        "timesteps_to_threshold": arrivals.as_cell(censored_median(timesteps)),
+        "seconds_to_threshold": arrivals.as_cell(censored_median(seconds)),
     }
 
 
@@ -143,13 +145,12 @@ def cost_table(study: Mapping[str, Any], scale: str, results: Path) -> pd.DataFr
         run: read_cost(results / run.path, metadata, grids[run.environment, run.algorithm])
         for run, metadata in loaded.metadata.items()
     }
-    levels = {name: entry["thresholds"] for name, entry in study["environments"].items()}
-    return tabulate(plan, costs, aggregate.thresholds(loaded.evaluations, levels))
+    return tabulate(plan, costs, aggregate.read_arrivals(results / scale, loaded))
 
 
 HEAD = (
     "algorithm",
-    "timesteps a second",
+    "timesteps per second",
     "hours by the clock",
     "hours from",
     "peak memory",
@@ -169,7 +170,7 @@ def _row_text(row: Mapping[str, Any]) -> tuple[str, ...]:
     name = algorithm_name(row["algorithm"])
     if not row["runs"]:
         return (name, *["no run"] * (len(HEAD) - 1))
-    arrives = math.isfinite(row["median_timestep"])
+    arrives = not math.isnan(row["timesteps_to_threshold"])
     return (
         name,
         f"{row['timesteps_per_second']:,.0f}",
@@ -177,9 +178,9 @@ def _row_text(row: Mapping[str, Any]) -> tuple[str, ...]:
         row["time_source"],
         f"{row['peak_memory_mb']:,.0f} MB",
         f"{row['threshold']:g}",
-        f"{row['reached']:.0f} of {row['runs']}",
-        f"{row['median_timestep']:,.0f}" if arrives else f"> {row['timesteps']:,}",
-        duration_text(row["median_seconds"]) if arrives else "not within training",
+        f"{row['n_reached']:.0f} of {row['runs']}",
+        f"{row['timesteps_to_threshold']:,.0f}" if arrives else f"> {row['timesteps']:,}",
+        duration_text(row["seconds_to_threshold"]) if arrives else "not within training",
     )
 
 

@@ -1,7 +1,7 @@
 """summary.csv: what the seeds of each algorithm say together.
 
-One row an environment, algorithm, policy and threshold. The policy is the deterministic one, and
-for POWR also the one that samples its actions, which is what the paper's authors evaluate.
+One row per environment, algorithm, policy and threshold. The policy is the deterministic one, and
+where it was recorded also the one that samples its actions, which the paper's authors evaluate.
 """
 
 from __future__ import annotations
@@ -14,12 +14,8 @@ import numpy as np
 import pandas as pd
 
 from suite.claims.verdicts import NO_INTERVAL
-from suite.results import statistics
+from suite.results import arrivals, statistics
 
-RETURN_COLUMNS = {
-    "deterministic": ("mean", "exact_return"),
-    "sampled": ("sampled_mean", "sampled_exact_return"),
-}
 # A percentile bootstrap stays within the range of the seeds, and the range of n seeds holds their
 # median with probability 1 - 2 ** (1 - n): 94% for five.
 FEWEST_SEEDS_FOR_INTERVAL = 6
@@ -32,6 +28,7 @@ class Planned(NamedTuple):
     algorithm: str
     seeds: int
     timesteps: list[int]  # of the evaluations; the last one is the budget
+    first_update: int = 0  # until then the policy is the untrained one
 
 
 class Bounds(NamedTuple):
@@ -43,17 +40,21 @@ class Bounds(NamedTuple):
 
 def summarise(
     evaluations: pd.DataFrame,
+    arrived: pd.DataFrame,
     plan: Sequence[Planned],
     thresholds_of: Mapping[str, Sequence[float]],
     bounds_of: Mapping[str, Bounds],
 ) -> pd.DataFrame:
-    """One row an environment, algorithm, policy and threshold, also where no run is there."""
+    """One row per environment, algorithm, policy and threshold, also where no run is there.
+
+    `arrived` is runs.csv.
+    """
     rows = []
     for planned in plan:
         environment, algorithm = planned.environment, planned.algorithm
         runs = evaluations.query("environment == @environment and algorithm == @algorithm")
-        shared = shared_timestep(plan, environment)
-        for policy, (column, exact_column) in RETURN_COLUMNS.items():
+        window = shared_window(plan, environment)
+        for policy, (column, exact_column) in arrivals.POLICIES.items():
             if policy != "deterministic" and not runs[column].notna().any():
                 continue
             returns = runs.pivot(index="timestep", columns="seed", values=column)
@@ -61,7 +62,7 @@ def summarise(
             whole = {
                 **_final_returns(returns),
                 **_exact_returns(exact, bounds_of[environment]),
-                **_areas(returns, shared),
+                **_areas(returns, window),
             }
             for threshold in thresholds_of[environment]:
                 rows.append(
@@ -73,33 +74,46 @@ def summarise(
                         "seeds_planned": planned.seeds,
                         "timesteps": planned.timesteps[-1],
                         "threshold": threshold,
-                        **_times(returns, threshold),
+                        **_times(
+                            arrivals.select(arrived, environment, algorithm, threshold, policy)
+                        ),
                         **whole,
                     }
                 )
     return pd.DataFrame(rows)
 
 
-def shared_timestep(plan: Iterable[Planned], environment: str) -> int:
-    """The last timestep at which every algorithm of the environment is evaluated."""
-    grids = [set(planned.timesteps) for planned in plan if planned.environment == environment]
-    return max(set.intersection(*grids), default=0)
+def shared_window(plan: Iterable[Planned], environment: str) -> tuple[int, int]:
+    """Between what timesteps the curves of all algorithms of an environment can be compared.
+
+    From the last of the first updates, before which a curve is that of an untrained policy, to the
+    last timestep at which every algorithm is evaluated.
+    """
+    own = [planned for planned in plan if planned.environment == environment]
+    grids = [set(planned.timesteps) for planned in own]
+    return max(planned.first_update for planned in own), max(set.intersection(*grids), default=0)
 
 
-def _times(returns: pd.DataFrame, threshold: float) -> dict[str, float]:
-    times = [
-        statistics.time_to_threshold(returns.index, returns[seed], threshold) for seed in returns
-    ]
-    if not times:
-        return {"reached": 0}
+def _times(runs: pd.DataFrame) -> dict[str, float]:
+    first, lasting = (arrivals.as_times(runs[name]) for name in (arrivals.FIRST, arrivals.LASTING))
+    if not len(runs):
+        return {"n_reached": 0, "n_lasting": 0}
+    return {
+        "n_reached": int(np.isfinite(first).sum()),
+        **_median("timesteps_to_threshold", first),
+        "earliest": arrivals.as_cell(min(first)),
+        "latest": arrivals.as_cell(max(first)),
+        "n_lasting": int(np.isfinite(lasting).sum()),
+        **_median("timesteps_to_lasting", lasting),
+    }
+
+
+def _median(name: str, times: np.ndarray) -> dict[str, float]:
     interval = statistics.median_interval(times)
     return {
-        "reached": int(np.isfinite(times).sum()),
-        "median_timestep": statistics.censored_median(times),
-        "median_low": interval.low,
-        "median_high": interval.high,
-        "earliest": min(times),
-        "latest": max(times),
+        name: arrivals.as_cell(statistics.censored_median(times)),
+        f"{name}_low": arrivals.as_cell(interval.low),
+        f"{name}_high": arrivals.as_cell(interval.high),
     }
 
 
@@ -130,9 +144,10 @@ def _exact_returns(exact: pd.DataFrame, bounds: Bounds) -> dict[str, float]:
     }
 
 
-def _areas(returns: pd.DataFrame, until: int) -> dict[str, float]:
-    columns = {"area_until": until}
-    shared = returns[returns.index <= until]
+def _areas(returns: pd.DataFrame, window: tuple[int, int]) -> dict[str, float]:
+    begin, end = window
+    columns = {"area_from": begin, "area_until": end}
+    shared = returns[(returns.index > begin) & (returns.index <= end)]
     if len(shared) < 2:
         return columns
     areas = [statistics.area_under_curve(shared.index, shared[seed]) for seed in shared]
