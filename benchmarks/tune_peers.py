@@ -108,15 +108,15 @@ SETTINGS: dict[str, dict[str, list[Setting]]] = {
     },
     "psrl": {
         "FrozenLake-v1": product(
-            prior_visits=[0.01, 0.1],
+            prior_visits=[0.001, 0.01, 0.1],
             reward_mean=0.0,
-            reward_std=[0.01, 0.03, 0.1, 0.3, 1.0],
+            reward_std=[0.03, 0.1, 1.0],
             reward_noise=0.01,
             gamma=0.95,
         ),
         "Taxi-v3": product(
-            prior_visits=[0.01, 0.1],
-            reward_mean=[-1.0, 0.0],
+            prior_visits=[0.0001, 0.001],
+            reward_mean=0.0,
             reward_std=[0.3, 1.0],
             reward_noise=0.01,
             gamma=0.95,
