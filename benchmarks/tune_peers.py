@@ -1,0 +1,291 @@
+"""Chooses the constants of the textbook peers on development seeds.
+
+    python -m benchmarks.tune_peers                  every peer
+    python -m benchmarks.tune_peers rmax psrl        some of them
+
+The effort is the same for every peer: at most ten settings per environment, three seeds that no
+result is reported on, one budget per environment. results/tuning/<peer>.csv has one row per
+environment, setting and seed; what it already holds is not run again, so delete it after a change
+of the peer's code. The setting with the smallest median lasting arrival is chosen; the larger mean
+final return breaks ties.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import importlib
+import inspect
+import io
+import itertools
+import json
+import math
+import statistics
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from baselines.classic.agent import ClassicAgent
+from powr.files import written_aside
+from powr.tabular import TabularMDP
+from suite import config, environments
+from suite.evaluation import Evaluator, grid
+from suite.run import seed_streams
+
+FOLDER = Path("results", "tuning")
+SEEDS = (1000, 1001, 1002)
+TIMESTEPS = {"FrozenLake-v1": 10_000, "Taxi-v3": 60_000, "MountainCar-v0": 40_000}
+MAY_FALL_BELOW = 0.05  # the share of later evaluations that a lasting arrival allows
+
+Setting = dict[str, Any]
+
+
+def product(**values: Any) -> list[Setting]:
+    """Every combination; a value that is no list stands in all of them."""
+    lists = [value if isinstance(value, list) else [value] for value in values.values()]
+    return [dict(zip(values, chosen, strict=True)) for chosen in itertools.product(*lists)]
+
+
+SETTINGS: dict[str, dict[str, list[Setting]]] = {
+    "rmax": {
+        "FrozenLake-v1": [
+            *product(v_max=[1.0, 10.0, 100.0], known_after=1, gamma=[0.95, 0.99]),
+            *product(v_max=1.0, known_after=2, gamma=[0.95, 0.99]),
+        ],
+        "Taxi-v3": product(v_max=[0.0, 5.0, 10.0, 20.0, 2000.0], known_after=1, gamma=[0.95, 0.99]),
+    },
+    "dyna_q": {
+        "FrozenLake-v1": [
+            *product(
+                initial_value=[0.0, 1.0],
+                planning_steps=[10, 50],
+                gamma=[0.95, 0.99],
+                learning_rate=1.0,
+                epsilon=0.0,
+            ),
+            *product(
+                initial_value=0.0,
+                planning_steps=50,
+                gamma=0.95,
+                learning_rate=[0.1, 1.0],
+                epsilon=0.1,
+            ),
+        ],
+        "Taxi-v3": [
+            *product(
+                initial_value=[0.0, 10.0, 20.0],
+                planning_steps=[50, 100],
+                gamma=0.95,
+                learning_rate=1.0,
+                epsilon=0.0,
+            ),
+            *product(
+                initial_value=[10.0, 20.0],
+                planning_steps=100,
+                gamma=0.99,
+                learning_rate=1.0,
+                epsilon=0.0,
+            ),
+            *product(
+                initial_value=0.0,
+                planning_steps=50,
+                gamma=0.95,
+                learning_rate=[0.1, 1.0],
+                epsilon=0.1,
+            ),
+        ],
+    },
+    "optimistic_q": {
+        "FrozenLake-v1": [
+            *product(initial_value=1.0, learning_rate=[0.5, 1.0], gamma=[0.9, 0.95, 0.99]),
+            *product(initial_value=[0.1, 0.5], learning_rate=1.0, gamma=[0.9, 0.95]),
+        ],
+        "Taxi-v3": product(
+            initial_value=[-10.0, -5.0, 0.0, 10.0, 20.0], learning_rate=1.0, gamma=[0.95, 0.99]
+        ),
+    },
+    "psrl": {
+        "FrozenLake-v1": product(
+            prior_visits=[0.001, 0.01, 0.1],
+            reward_mean=0.0,
+            reward_std=[0.03, 0.1, 1.0],
+            reward_noise=0.01,
+            gamma=0.95,
+        ),
+        "Taxi-v3": product(
+            prior_visits=[0.0001, 0.001],
+            reward_mean=0.0,
+            reward_std=[0.3, 1.0],
+            reward_noise=0.01,
+            gamma=0.95,
+        ),
+    },
+    "sarsa_lambda": {
+        "MountainCar-v0": [
+            *product(step_size=[0.2, 0.5, 1.0], trace_decay=[0.8, 0.9, 0.95], tiles=8, epsilon=0.0),
+            *product(step_size=0.5, trace_decay=0.9, tiles=6, epsilon=0.0),
+        ],
+    },
+    "lspi": {
+        "MountainCar-v0": [
+            *product(
+                centers=[8, 10, 12], regularization=0.01, epsilon=[0.0, 0.05, 0.1], gamma=0.99
+            ),
+            *product(centers=10, regularization=0.1, epsilon=0.05, gamma=0.99),
+        ],
+    },
+    "cme_value_iteration": {
+        "MountainCar-v0": [
+            *product(bandwidth=[0.3, 0.6, 0.9], resolution=[0.01, 0.02], gamma=0.99),
+            *product(bandwidth=[0.3, 0.6, 0.9], resolution=0.01, gamma=0.999),
+            *product(bandwidth=0.6, resolution=0.01, gamma=0.98),
+        ],
+    },
+}
+
+
+class Outcome(NamedTuple):
+    """One row of a peer's table; an arrival that did not happen is infinite."""
+
+    environment: str
+    setting: str
+    seed: int
+    first_arrival: float
+    lasting_arrival: float
+    final_return: float
+
+
+def find_class(peer: str) -> type[ClassicAgent]:
+    """The one class that the peer's module defines and does not hide."""
+    module = importlib.import_module(f"baselines.classic.{peer}")
+    (found,) = (
+        member
+        for name, member in inspect.getmembers(module, inspect.isclass)
+        if member.__module__ == module.__name__ and not name.startswith("_")
+    )
+    return found
+
+
+def first_arrival(timesteps: list[int], returns: list[float], threshold: float) -> float:
+    """The first evaluation at or above the threshold."""
+    return next((t for t, r in zip(timesteps, returns, strict=True) if r >= threshold), math.inf)
+
+
+def lasting_arrival(timesteps: list[int], returns: list[float], threshold: float) -> float:
+    """The first evaluation at the threshold from which on at most one in twenty falls below it."""
+    below = [r < threshold for r in returns]
+    for i, timestep in enumerate(timesteps):
+        if not below[i] and statistics.mean(below[i:]) <= MAY_FALL_BELOW:
+            return timestep
+    return math.inf
+
+
+def try_setting(study: dict[str, Any], peer: str, env: str, setting: Setting, seed: int) -> Outcome:
+    """Train, and evaluate the greedy policy at the points of the suite's grid."""
+    scope, protocol = study["environments"][env], study["evaluation"]
+    seeds = seed_streams(seed)
+    evaluate = evaluation(scope, protocol["episodes"], seeds["evaluation"])
+    points = grid(TIMESTEPS[env], protocol["first"], protocol["per_decade"])
+    returns: list[float] = []
+
+    def record(agent: ClassicAgent) -> None:
+        if agent.num_timesteps == points[len(returns)]:
+            returns.append(evaluate(agent))
+
+    agent = find_class(peer)(environments.make(scope), seed=seeds["agent"], **setting)
+    agent.learn(TIMESTEPS[env], record)
+    threshold = scope["thresholds"][0]
+    return Outcome(
+        env,
+        json.dumps(setting),
+        seed,
+        first_arrival(points, returns, threshold),
+        lasting_arrival(points, returns, threshold),
+        returns[-1],
+    )
+
+
+def evaluation(scope: dict[str, Any], episodes: int, seed: int) -> Callable[[ClassicAgent], float]:
+    """The greedy policy's return: exact where the environment has a table, else over episodes."""
+    env = environments.make(scope)
+    if not environments.has_transition_table(env):
+        evaluator = Evaluator(scope, episodes=episodes, seed=seed, sampled_seed=None)
+        return lambda agent: evaluator.evaluate(agent).mean
+    mdp = TabularMDP.from_env(env)
+
+    def exact(agent: ClassicAgent) -> float:
+        actions, _ = agent.predict(np.arange(mdp.n_states))
+        return mdp.expected_return(np.eye(mdp.n_actions)[actions])
+
+    return exact
+
+
+def read(path: Path) -> list[Outcome]:
+    if not path.exists():
+        return []
+    with open(path, newline="", encoding="utf-8") as file:
+        rows = list(csv.reader(file))[1:]
+    return [
+        Outcome(env, setting, int(seed), *map(float, numbers))
+        for env, setting, seed, *numbers in rows
+    ]
+
+
+def write(path: Path, table: list[Outcome]) -> None:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([Outcome._fields, *table])
+    with written_aside(path) as file:
+        file.write(text.getvalue().encode())
+
+
+def choose(table: list[Outcome], env: str) -> tuple[str, list[Outcome]]:
+    """The chosen setting and its rows."""
+    by_setting: dict[str, list[Outcome]] = {}
+    for outcome in table:
+        if outcome.environment == env:
+            by_setting.setdefault(outcome.setting, []).append(outcome)
+
+    def merit(rows: list[Outcome]) -> tuple[float, float]:
+        lasting = statistics.median(row.lasting_arrival for row in rows)
+        return lasting, -statistics.mean(row.final_return for row in rows)
+
+    return min(by_setting.items(), key=lambda item: merit(item[1]))
+
+
+def tune(study: dict[str, Any], peer: str, path: Path) -> list[Outcome]:
+    """The peer's table in the order of SETTINGS, which is written after every run."""
+    table = {row[:3]: row for row in read(path)}
+    plan = {
+        (env, json.dumps(setting), seed): setting
+        for env, settings in SETTINGS[peer].items()
+        for setting, seed in itertools.product(settings, SEEDS)
+    }
+    for (env, text, seed), setting in plan.items():
+        if (env, text, seed) not in table:
+            table[env, text, seed] = try_setting(study, peer, env, setting, seed)
+            write(path, [table[key] for key in plan if key in table])
+        print(peer, *table[env, text, seed], flush=True)
+    return [table[key] for key in plan]
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="benchmarks.tune_peers", description=__doc__)
+    parser.add_argument("peers", nargs="*", help=f"some of {', '.join(SETTINGS)}; default: all")
+    peers = parser.parse_args(arguments).peers or list(SETTINGS)
+    if unknown := set(peers) - set(SETTINGS):
+        parser.error(f"unknown: {', '.join(unknown)}; the peers are {', '.join(SETTINGS)}")
+    study = config.load("envs.yaml")
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for peer in peers:
+        table = tune(study, peer, FOLDER / f"{peer}.csv")
+        for env in SETTINGS[peer]:
+            setting, rows = choose(table, env)
+            firsts = [row.first_arrival for row in rows]
+            lasting = [row.lasting_arrival for row in rows]
+            print(f"{peer} on {env}: {setting}, first {firsts}, lasting {lasting}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
