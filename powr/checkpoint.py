@@ -16,15 +16,25 @@ from typing import Any
 
 import gymnasium
 import numpy as np
-from gymnasium.spaces import Discrete, Space
 from numpy.typing import NDArray
 
 import powr
-from powr import compact, kernels
-from powr.agent import POWR, Episode
+from powr import compact
+from powr.agent import POWR
 from powr.archive import Archive, write_archive
-from powr.kernels import Kernel
+from powr.collecting import Episode
+from powr.planning import Plan
+from powr.policy import make_policy
+from powr.records import (
+    check_environment,
+    describe_env,
+    describe_kernel,
+    describe_spaces,
+    make_kernel,
+    make_recorded_env,
+)
 from powr.spaces import check_kernel, make_env
+from powr.transitions import Columns
 from powr.validation import check_finite, check_transitions
 
 FORMAT = 1
@@ -39,14 +49,15 @@ _MALFORMED = (KeyError, TypeError, AttributeError, IndexError, OverflowError)
 
 def save(agent: POWR, path: str | Path) -> None:
     """Write the agent to `path`, whole or not at all."""
-    open_episodes = [] if agent._episode is None else [columns_of(agent._episode)]
-    chunks = [*agent._history, *agent._collected, *open_episodes]
+    collector = agent._collector
+    open_episodes = [] if collector.episode is None else [collector.episode.columns()]
+    chunks = [*agent._history, *collector.finished, *open_episodes]
     arrays = {
         "metadata": np.array(json.dumps(describe(agent), allow_nan=False)),
         **compact.pack(chunks, agent.env.observation_space.shape),
-        "coefficients": agent._coefficients,
-        "exponents_at_states": agent._exponents_at_states,
-        "episode_returns": np.array(agent.episode_returns, float),
+        "coefficients": agent._plan.coefficients,
+        "exponents_at_states": agent._plan.exponents,
+        "episode_returns": np.array(collector.episode_returns, float),
     }
     write_archive(path, arrays)
 
@@ -66,13 +77,14 @@ def load(path: str | Path, env: gymnasium.Env | str | None = None) -> POWR:
         raise ValueError(
             f"{path} cannot be loaded: its metadata are not as save writes them ({error!r})"
         ) from error
-    if agent._episode is not None and not plays_again(agent._episode, agent):
+    episode = agent._collector.episode
+    if episode is not None and not agent._collector.plays_again():
         warnings.warn(
             f"{path}: the environment did not repeat the episode that was under way, so the "
-            f"{len(agent._episode.actions)} timesteps of that episode were taken back",
+            f"{len(episode.actions)} timesteps of that episode were taken back",
             stacklevel=3,
         )
-        agent._take_back_episode()
+        agent._collector.take_back()
     return agent
 
 
@@ -81,7 +93,7 @@ def load(path: str | Path, env: gymnasium.Env | str | None = None) -> POWR:
 
 def describe(agent: POWR) -> dict[str, Any]:
     """All but the arrays, as JSON data."""
-    episode = agent._episode
+    collector, episode = agent._collector, agent._collector.episode
     return {
         "format": FORMAT,
         "version": powr.__version__,
@@ -90,9 +102,9 @@ def describe(agent: POWR) -> dict[str, Any]:
         "settings": {name: getattr(agent, name) for name in SETTINGS},
         "kernel": describe_kernel(agent.kernel),
         "kernel_in_use": describe_kernel(agent.kernel_),
-        "num_timesteps": agent.num_timesteps,
+        "num_timesteps": collector.num_timesteps,
         "epochs": len(agent._history),
-        "collected_episodes": len(agent._collected),
+        "collected_episodes": len(collector.finished),
         "open_episode": episode
         and {
             "seed": episode.seed,
@@ -100,59 +112,10 @@ def describe(agent: POWR) -> dict[str, Any]:
             "random_state": episode.generator_state,
         },
         "random_states": {
-            "training": agent._generator.bit_generator.state,
+            "training": collector.generator.bit_generator.state,
             "prediction": agent._prediction_generator.bit_generator.state,
         },
     }
-
-
-def describe_env(env: gymnasium.Env) -> dict[str, Any]:
-    """What gymnasium.make needs to make it anew; without "kwargs" where that is not enough."""
-    if env.spec is None:
-        return {"id": None}
-    record = {"id": env.spec.id, "max_episode_steps": env.spec.max_episode_steps}
-    kwargs = {key: value for key, value in env.spec.kwargs.items() if key != "render_mode"}
-    registered = gymnasium.registry.get(env.spec.id)
-    if registered and env.spec.additional_wrappers == registered.additional_wrappers:
-        try:
-            return {**record, "kwargs": json.loads(json.dumps(kwargs, allow_nan=False))}
-        except (TypeError, ValueError):
-            return record
-    return record
-
-
-def describe_spaces(env: gymnasium.Env) -> dict[str, Any]:
-    return {
-        "observation": describe_space(env.observation_space),
-        "action": describe_space(env.action_space),
-    }
-
-
-def describe_space(space: Space) -> dict[str, Any]:
-    if isinstance(space, Discrete):
-        return {"type": "Discrete", "n": int(space.n), "start": int(space.start)}
-    # Bounds as text, since JSON has no infinity.
-    bounds = {"low": list(map(str, space.low)), "high": list(map(str, space.high))}
-    return {"type": "Box", **bounds, "dtype": str(space.dtype)}
-
-
-def describe_kernel(kernel: Kernel | None) -> dict[str, Any] | None:
-    if kernel is None:
-        return None
-    bandwidth = getattr(kernel, "bandwidth", None)
-    settings = {} if bandwidth is None else {"bandwidth": bandwidth.tolist()}
-    return {"name": type(kernel).__name__, **settings}
-
-
-def columns_of(episode: Episode) -> compact.Columns:
-    observations = np.array(episode.observations)
-    return (
-        observations[:-1],
-        np.array(episode.actions),
-        np.array(episode.rewards),
-        observations[1:],
-        np.zeros(len(episode.actions), bool),
-    )
 
 
 # -- what is read ---------------------------------------------------------------------------------
@@ -174,40 +137,6 @@ def read_metadata(archive: Archive) -> dict[str, Any]:
     return metadata
 
 
-def make_recorded_env(record: dict[str, Any]) -> gymnasium.Env:
-    name = record["id"]
-    if name is None or "kwargs" not in record:
-        raise ValueError(
-            f"its environment ({name or 'without an id'}) cannot be made from an id and JSON "
-            "arguments alone: give env"
-        )
-    if ":" in name:
-        raise ValueError(
-            f"its environment {name!r} would import a module: give env if you trust it"
-        )
-    limit = record["max_episode_steps"]
-    try:
-        return gymnasium.make(
-            name, max_episode_steps=-1 if limit is None else limit, **record["kwargs"]
-        )
-    except Exception as error:  # an environment may raise anything
-        raise ValueError(
-            f"its environment {name} cannot be made here ({error}): give env"
-        ) from error
-
-
-def check_environment(metadata: dict[str, Any], env: gymnasium.Env) -> None:
-    trained, given = metadata["environment"]["id"], env.spec and env.spec.id
-    if trained and given and trained != given:
-        raise ValueError(f"it was trained on {trained}, not on {given}")
-    for kind, space in describe_spaces(env).items():
-        if metadata["spaces"][kind] != space:
-            raise ValueError(
-                f"it was trained with the {kind} space {metadata['spaces'][kind]}, "
-                f"but the environment's is {space}"
-            )
-
-
 def restore(metadata: dict[str, Any], arrays: dict[str, NDArray], env: gymnasium.Env) -> POWR:
     agent = POWR(env, kernel=make_kernel(metadata["kernel"]), **metadata["settings"])
     agent.kernel_ = make_kernel(metadata["kernel_in_use"])
@@ -223,35 +152,28 @@ def restore(metadata: dict[str, Any], arrays: dict[str, NDArray], env: gymnasium
     if len(chunks) != n_finished + (metadata["open_episode"] is not None):
         raise ValueError(f"its metadata speak of {n_finished} chunks, not of {len(chunks)}")
     agent._history = chunks[:n_fitted]
-    agent._collected = chunks[n_fitted:n_finished]
+    collector = agent._collector
+    collector.finished = chunks[n_fitted:n_finished]
     if metadata["open_episode"] is not None:
-        agent._episode = make_episode(metadata["open_episode"], chunks[-1])
+        collector.episode = make_episode(metadata["open_episode"], chunks[-1])
 
     model = agent.model_
     shape = (0 if model is None else len(model.states_), agent.n_actions)
     names = ("coefficients", "exponents_at_states")
-    policy = [check_table(arrays[name], name, shape) for name in names]
-    agent._set_policy(model, *policy)
-    agent.episode_returns = check_table(
+    coefficients, exponents = (check_table(arrays[name], name, shape) for name in names)
+    if model is not None:
+        policy = make_policy(model.function(coefficients))
+        agent._plan = Plan(policy, coefficients, exponents)
+    collector.episode_returns = check_table(
         arrays["episode_returns"], "episode_returns", arrays["episode_returns"].shape[:1]
     ).tolist()
-    agent.num_timesteps = int(metadata["num_timesteps"])
-    agent._generator.bit_generator.state = metadata["random_states"]["training"]
+    collector.num_timesteps = int(metadata["num_timesteps"])
+    collector.generator.bit_generator.state = metadata["random_states"]["training"]
     agent._prediction_generator.bit_generator.state = metadata["random_states"]["prediction"]
     return agent
 
 
-def make_kernel(record: dict[str, Any] | None) -> Kernel | None:
-    if record is None:
-        return None
-    settings = {**record}
-    name = settings.pop("name")
-    if name not in ("Dirac", "Gaussian", "Exponential"):
-        raise ValueError(f"its kernel {name!r} is not Dirac, Gaussian or Exponential")
-    return getattr(kernels, name)(**settings)
-
-
-def make_episode(record: dict[str, Any], columns: compact.Columns) -> Episode:
+def make_episode(record: dict[str, Any], columns: Columns) -> Episode:
     states, actions, rewards, next_states, _ = columns
     path = np.concatenate([states, next_states[-1:]])
     return Episode(
@@ -271,17 +193,3 @@ def check_table(table: NDArray, name: str, shape: tuple[int, ...]) -> NDArray:
         )
     check_finite(table, f"its {name}")
     return table
-
-
-def plays_again(episode: Episode, agent: POWR) -> bool:
-    """Bring the environment to where the episode stood; False if it leads elsewhere."""
-    env, start = agent.env, int(agent.env.action_space.start)
-    observation, _ = env.reset(seed=episode.seed)
-    reached, rewards = [observation], []
-    for action in episode.actions:
-        observation, reward, terminated, truncated, _ = env.step(start + action)
-        reached.append(observation)
-        rewards.append(float(reward))
-        if terminated or truncated:
-            return False
-    return rewards == episode.rewards and np.array_equal(reached, episode.observations)

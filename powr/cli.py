@@ -26,7 +26,7 @@ from powr import kernels
 from powr.agent import POWR
 from powr.files import check_destination
 from powr.rollout import rollout, time_limit
-from powr.validation import METHODS
+from powr.solvers import METHODS
 
 FAILURE, BAD_INPUT, INTERRUPTED = 1, 2, 130
 

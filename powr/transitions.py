@@ -9,9 +9,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+# States, actions, rewards, next states, terminated: one row per transition.
+Columns = tuple[NDArray, NDArray, NDArray, NDArray, NDArray]
+
 
 class GrowingArray:
-    """An array whose first axis grows by appending, in amortised constant time an item."""
+    """An array whose first axis grows by appending, in amortised constant time per item."""
 
     def __init__(self, item_shape: tuple[int, ...] = (), dtype: type = float):
         self._buffer = np.empty((0, *item_shape), dtype)
@@ -62,6 +65,12 @@ class StateIndex:
     def find(self, states: NDArray, missing: int) -> NDArray:
         """The number of each state, `missing` for states never seen."""
         return np.array([self._number.get(key, missing) for key in self._keys(states)], int)
+
+    def find_one(self, state: int | NDArray, missing: int) -> int:
+        """The number of one state, `missing` where it was never seen."""
+        if self.shape == ():
+            return self._number.get(state, missing)
+        return int(self.find(np.asarray(state)[None], missing)[0])
 
     def _keys(self, states: NDArray) -> list:
         if self.shape == ():

@@ -37,13 +37,12 @@ def check_count(value: object, name: str) -> int:
     return int(value)
 
 
-METHODS = ("auto", "exact", "low_rank", "subset")
-
-
-def check_method(method: object) -> str:
-    if method not in METHODS:
-        raise ValueError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
-    return method
+def check_seed(seed: object) -> int:
+    if isinstance(seed, bool) or not isinstance(seed, Integral):
+        raise TypeError(f"seed must be a whole number, got {seed!r}")
+    if seed < 0:
+        raise ValueError(f"seed must not be negative, got {seed}")
+    return int(seed)
 
 
 def check_gamma(gamma: object) -> float:

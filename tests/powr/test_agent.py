@@ -185,10 +185,10 @@ def test_sampled_actions_have_the_policys_frequencies():
 @pytest.mark.parametrize("continuous", [False, True])
 def test_actions_while_collecting_have_the_policys_frequencies(continuous):
     agent = POWR(Corridor(continuous=continuous), step_size=0.05, seed=1).learn(30)
-    n = 2000
+    n, act, draw = 2000, agent._plan.policy.act, agent._collector.generator.random
     for place in range(10):  # some of them never visited
         state = np.array([place, np.sin(place)]) if continuous else place
-        frequencies = np.bincount([agent._act(state) for _ in range(n)], minlength=2) / n
+        frequencies = np.bincount([act(state, draw()) for _ in range(n)], minlength=2) / n
         expected = agent.action_probabilities([state])[0]
         np.testing.assert_allclose(frequencies, expected, atol=4 * np.sqrt(0.25 / n))
 

@@ -59,7 +59,7 @@ def saved(tmp_path_factory):
 @pytest.mark.parametrize(("make", "before", "after"), RUNS.values(), ids=RUNS)
 def test_a_loaded_agent_is_the_same_and_goes_on_the_same(make, before, after, path):
     agent = make().learn(before)
-    assert agent._episode is not None
+    assert agent._collector.episode is not None
     agent.save(path)
     loaded = POWR.load(path)
     assert snapshot(loaded) == snapshot(agent)

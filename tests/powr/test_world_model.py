@@ -479,7 +479,7 @@ def test_prior_does_not_matter_where_the_regularization_vanishes():
     np.testing.assert_allclose(q, mdp.action_values(policy, 0.9), atol=1e-10)
 
 
-def test_auto_is_exact_for_the_dirac_kernel_and_for_few_pairs():
+def test_auto_is_exact_for_the_dirac_kernel_and_for_up_to_max_rank_pairs():
     rng = np.random.default_rng(0)
     assert fitted(sample_transitions(rng, 30)).method_ == "exact"
     many = Transitions(
@@ -487,7 +487,7 @@ def test_auto_is_exact_for_the_dirac_kernel_and_for_few_pairs():
     )
     assert WorldModel(Dirac(), 1).fit(*many).method_ == "exact"
     in_a_box = many._replace(states=many.states[:, None], next_states=many.states[:, None])
-    assert WorldModel(Gaussian(500.0), 1, max_rank=50).fit(*in_a_box).method_ == "low_rank"
+    assert WorldModel(Gaussian(500.0), 1, max_rank=50).fit(*in_a_box).method_ == "subset"
 
 
 def test_fit_forgets_what_was_fitted_before():

@@ -12,8 +12,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from powr.dictionary import Dictionary
 from powr.kernels import Kernel
+from powr.solvers.dictionary import Dictionary
 from powr.transitions import Transitions
 
 

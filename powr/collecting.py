@@ -1,0 +1,118 @@
+"""The environment's side of an agent: episodes played with a policy, step by step."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.spaces import Discrete
+from numpy.typing import NDArray
+
+from powr.policy import Policy
+from powr.transitions import Columns
+
+
+@dataclass
+class Episode:
+    """An episode under way, with what is needed to take it back or to play it again."""
+
+    seed: int
+    first_timestep: int
+    generator_state: dict[str, Any]
+    observations: list
+    actions: list[int] = field(default_factory=list)
+    rewards: list[float] = field(default_factory=list)
+    terminated: bool = False
+
+    def columns(self) -> Columns:
+        observations = np.array(self.observations)
+        terminated = np.zeros(len(self.actions), bool)
+        terminated[-1:] = self.terminated
+        return (
+            observations[:-1],
+            np.array(self.actions, int),
+            np.array(self.rewards, float),
+            observations[1:],
+            terminated,
+        )
+
+
+class Collector:
+    """Plays episodes in an environment and keeps those that no plan has used yet.
+
+    Every episode starts from a seed of its own, so that one under way can be played again.
+    """
+
+    def __init__(self, env: gymnasium.Env, generator: np.random.Generator):
+        self.env = env
+        self.generator = generator
+        self.num_timesteps = 0
+        self.episode_returns: list[float] = []
+        self.finished: list[Columns] = []
+        self.episode: Episode | None = None
+        self._first_action = int(env.action_space.start)
+        self._discrete = isinstance(env.observation_space, Discrete)
+
+    def step(self, policy: Policy) -> bool:
+        """One step of the episode under way, or the first of a new one; True where it ends one."""
+        episode = self.episode or self._begin()
+        action = policy.act(episode.observations[-1], self.generator.random())
+        observation, reward, terminated, truncated, _ = self.env.step(self._first_action + action)
+        self.num_timesteps += 1
+        episode.observations.append(self._checked(observation, reward))
+        episode.actions.append(action)
+        episode.rewards.append(float(reward))
+        if not (terminated or truncated):
+            return False
+        episode.terminated = bool(terminated)
+        self.finished.append(episode.columns())
+        self.episode_returns.append(float(sum(episode.rewards)))
+        self.episode = None
+        return True
+
+    def take_back(self) -> None:
+        """Forget the episode under way: all is as it was before its first step."""
+        if self.episode is not None:
+            self.num_timesteps = self.episode.first_timestep
+            self.generator.bit_generator.state = self.episode.generator_state
+            self.episode = None
+
+    def plays_again(self) -> bool:
+        """Bring the environment to where the episode stood; False if it leads elsewhere."""
+        episode = self.episode
+        if episode is None:
+            return True
+        observation, _ = self.env.reset(seed=episode.seed)
+        reached, rewards = [self._state(observation)], []
+        for action in episode.actions:
+            observation, reward, *ends, _ = self.env.step(self._first_action + action)
+            reached.append(self._state(observation))
+            rewards.append(float(reward))
+            if any(ends):
+                return False
+        return rewards == episode.rewards and np.array_equal(reached, episode.observations)
+
+    def _begin(self) -> Episode:
+        state = self.generator.bit_generator.state
+        seed = int(self.generator.integers(2**31))
+        self.episode = Episode(seed, self.num_timesteps, state, [])
+        observation, _ = self.env.reset(seed=seed)
+        self.episode.observations.append(self._checked(observation, 0.0))
+        return self.episode
+
+    def _checked(self, observation: Any, reward: Any) -> int | NDArray:
+        """The observation as a state; an environment that returns nonsense is stopped here."""
+        state = self._state(observation)
+        if not (math.isfinite(reward) and (self._discrete or np.isfinite(state).all())):
+            raise ValueError(
+                f"the environment returned observation {observation} with reward {reward} at "
+                f"timestep {self.num_timesteps}: both must be finite. The episode was discarded "
+                "and the agent is as it was before it"
+            )
+        return state
+
+    def _state(self, observation: Any) -> int | NDArray:
+        return int(observation) if self._discrete else np.asarray(observation, float)

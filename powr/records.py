@@ -1,0 +1,103 @@
+"""What a saved agent says of its environment, spaces and kernel, as JSON data, and back again.
+
+Nothing that a file names is ever imported: an environment is made by its id, a kernel by a name
+from a fixed list, and everything else must be given by the caller.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import gymnasium
+from gymnasium.spaces import Discrete, Space
+
+from powr import kernels
+from powr.kernels import Kernel
+
+# -- environments ---------------------------------------------------------------------------------
+
+
+def describe_env(env: gymnasium.Env) -> dict[str, Any]:
+    """What gymnasium.make needs to make it anew; without "kwargs" where that is not enough."""
+    if env.spec is None:
+        return {"id": None}
+    record = {"id": env.spec.id, "max_episode_steps": env.spec.max_episode_steps}
+    kwargs = {key: value for key, value in env.spec.kwargs.items() if key != "render_mode"}
+    registered = gymnasium.registry.get(env.spec.id)
+    if registered and env.spec.additional_wrappers == registered.additional_wrappers:
+        try:
+            return {**record, "kwargs": json.loads(json.dumps(kwargs, allow_nan=False))}
+        except (TypeError, ValueError):
+            return record
+    return record
+
+
+def describe_spaces(env: gymnasium.Env) -> dict[str, Any]:
+    return {
+        "observation": describe_space(env.observation_space),
+        "action": describe_space(env.action_space),
+    }
+
+
+def describe_space(space: Space) -> dict[str, Any]:
+    if isinstance(space, Discrete):
+        return {"type": "Discrete", "n": int(space.n), "start": int(space.start)}
+    # Bounds as text, since JSON has no infinity.
+    bounds = {"low": list(map(str, space.low)), "high": list(map(str, space.high))}
+    return {"type": "Box", **bounds, "dtype": str(space.dtype)}
+
+
+def make_recorded_env(record: dict[str, Any]) -> gymnasium.Env:
+    name = record["id"]
+    if name is None or "kwargs" not in record:
+        raise ValueError(
+            f"its environment ({name or 'without an id'}) cannot be made from an id and JSON "
+            "arguments alone: give env"
+        )
+    if ":" in name:
+        raise ValueError(
+            f"its environment {name!r} would import a module: give env if you trust it"
+        )
+    limit = record["max_episode_steps"]
+    try:
+        return gymnasium.make(
+            name, max_episode_steps=-1 if limit is None else limit, **record["kwargs"]
+        )
+    except Exception as error:  # an environment may raise anything
+        raise ValueError(
+            f"its environment {name} cannot be made here ({error}): give env"
+        ) from error
+
+
+def check_environment(metadata: dict[str, Any], env: gymnasium.Env) -> None:
+    trained, given = metadata["environment"]["id"], env.spec and env.spec.id
+    if trained and given and trained != given:
+        raise ValueError(f"it was trained on {trained}, not on {given}")
+    for kind, space in describe_spaces(env).items():
+        if metadata["spaces"][kind] != space:
+            raise ValueError(
+                f"it was trained with the {kind} space {metadata['spaces'][kind]}, "
+                f"but the environment's is {space}"
+            )
+
+
+# -- kernels --------------------------------------------------------------------------------------
+
+
+def describe_kernel(kernel: Kernel | None) -> dict[str, Any] | None:
+    if kernel is None:
+        return None
+    bandwidth = getattr(kernel, "bandwidth", None)
+    settings = {} if bandwidth is None else {"bandwidth": bandwidth.tolist()}
+    return {"name": type(kernel).__name__, **settings}
+
+
+def make_kernel(record: dict[str, Any] | None) -> Kernel | None:
+    if record is None:
+        return None
+    settings = {**record}
+    name = settings.pop("name")
+    if name not in ("Dirac", "Gaussian", "Exponential"):
+        raise ValueError(f"its kernel {name!r} is not Dirac, Gaussian or Exponential")
+    return getattr(kernels, name)(**settings)
