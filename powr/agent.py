@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from powr.collecting import Collector
-from powr.kernels import Kernel
+from powr.kernels import Kernel, check_kernel
 from powr.planning import first_plan, summed_plan
 from powr.progress import Progress
 from powr.solvers import TOLERANCE, check_method
-from powr.spaces import check_kernel, check_spaces, default_kernel, make_env
+from powr.spaces import check_spaces, default_kernel, make_env
 from powr.transitions import Columns
 from powr.validation import (
     check_count,
@@ -44,8 +44,9 @@ class POWR:
     ----------
     env : a gymnasium environment or the id of one, with `Discrete` actions and observations that
         are `Discrete` or a one-dimensional `Box`.
-    kernel : the state kernel. Default: `Dirac` for discrete observations; `Exponential` for a box,
-        with a third of each dimension's range as bandwidth.
+    kernel : the state kernel, one of `powr.kernels` or a callable of your own. Default: `Dirac` for
+        discrete observations; `Exponential` for a box, with a third of each dimension's range as
+        bandwidth.
     step_size : eta of Eq. (14). Larger steps turn greedy sooner.
     regularization : lambda of Eq. (10).
     gamma : the discount factor.
@@ -94,7 +95,7 @@ class POWR:
         check_spaces(env)
         self.n_actions = int(env.action_space.n)
         if kernel is not None:
-            check_kernel(kernel, env.observation_space)
+            check_kernel(kernel, env.observation_space.shape)
         self.kernel = kernel
         self.step_size = check_positive(step_size, "step_size")
         self.regularization = check_positive(regularization, "regularization")
@@ -184,11 +185,20 @@ class POWR:
         save(self, path)
 
     @classmethod
-    def load(cls, path: str | Path, env: gymnasium.Env | str | None = None) -> POWR:
-        """Read an agent; without `env` its environment is made anew by its id."""
+    def load(
+        cls,
+        path: str | Path,
+        env: gymnasium.Env | str | None = None,
+        *,
+        kernel: Kernel | None = None,
+    ) -> POWR:
+        """Read an agent; without `env` its environment is made anew by its id.
+
+        `kernel` is needed only where the agent was trained with one that is not of `powr.kernels`.
+        """
         from powr.checkpoint import load
 
-        return load(path, env)
+        return load(path, env, kernel)
 
     def _step(self, callback: Callback | None, progress: Progress) -> bool:
         """One step in the environment; False if the callback says stop."""

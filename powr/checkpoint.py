@@ -23,6 +23,7 @@ from powr import compact
 from powr.agent import POWR
 from powr.archive import Archive, write_archive
 from powr.collecting import Episode
+from powr.kernels import Kernel
 from powr.planning import Plan
 from powr.policy import make_policy
 from powr.records import (
@@ -33,7 +34,7 @@ from powr.records import (
     make_kernel,
     make_recorded_env,
 )
-from powr.spaces import check_kernel, make_env
+from powr.spaces import make_env
 from powr.transitions import Columns
 from powr.validation import check_finite, check_transitions
 
@@ -62,7 +63,9 @@ def save(agent: POWR, path: str | Path) -> None:
     write_archive(path, arrays)
 
 
-def load(path: str | Path, env: gymnasium.Env | str | None = None) -> POWR:
+def load(
+    path: str | Path, env: gymnasium.Env | str | None = None, kernel: Kernel | None = None
+) -> POWR:
     """Read an agent, in its environment made anew or in the one given."""
     archive = Archive(path)
     given = None if env is None else make_env(env)
@@ -70,7 +73,7 @@ def load(path: str | Path, env: gymnasium.Env | str | None = None) -> POWR:
         metadata = read_metadata(archive)
         env = make_recorded_env(metadata["environment"]) if given is None else given
         check_environment(metadata, env)
-        agent = restore(metadata, archive.read(ARRAYS), env)
+        agent = restore(metadata, archive.read(ARRAYS), env, kernel)
     except ValueError as error:
         raise ValueError(f"{path} cannot be loaded: {error}") from error
     except _MALFORMED as error:
@@ -94,14 +97,15 @@ def load(path: str | Path, env: gymnasium.Env | str | None = None) -> POWR:
 def describe(agent: POWR) -> dict[str, Any]:
     """All but the arrays, as JSON data."""
     collector, episode = agent._collector, agent._collector.episode
+    shape = agent.env.observation_space.shape
     return {
         "format": FORMAT,
         "version": powr.__version__,
         "environment": describe_env(agent.env),
         "spaces": describe_spaces(agent.env),
         "settings": {name: getattr(agent, name) for name in SETTINGS},
-        "kernel": describe_kernel(agent.kernel),
-        "kernel_in_use": describe_kernel(agent.kernel_),
+        "kernel": describe_kernel(agent.kernel, shape),
+        "kernel_in_use": describe_kernel(agent.kernel_, shape),
         "num_timesteps": collector.num_timesteps,
         "epochs": len(agent._history),
         "collected_episodes": len(collector.finished),
@@ -137,12 +141,16 @@ def read_metadata(archive: Archive) -> dict[str, Any]:
     return metadata
 
 
-def restore(metadata: dict[str, Any], arrays: dict[str, NDArray], env: gymnasium.Env) -> POWR:
-    agent = POWR(env, kernel=make_kernel(metadata["kernel"]), **metadata["settings"])
-    agent.kernel_ = make_kernel(metadata["kernel_in_use"])
-    if agent.kernel_ is not None:
-        check_kernel(agent.kernel_, env.observation_space)
+def restore(
+    metadata: dict[str, Any],
+    arrays: dict[str, NDArray],
+    env: gymnasium.Env,
+    given: Kernel | None,
+) -> POWR:
     shape = env.observation_space.shape
+    kernel = make_kernel(metadata["kernel"], given, shape)
+    agent = POWR(env, kernel=kernel, **metadata["settings"])
+    agent.kernel_ = make_kernel(metadata["kernel_in_use"], given, shape)
     chunks = [
         check_transitions(*columns, n_actions=agent.n_actions, shape=shape)
         for columns in compact.unpack(arrays, shape)

@@ -164,15 +164,13 @@ def load_agent(options: argparse.Namespace) -> POWR:
 
 
 def make_kernel(name: str | None, bandwidth: list[float] | None) -> kernels.Kernel | None:
-    if name in (None, "Dirac") and bandwidth is not None:
-        raise InputError("--bandwidth is that of a Gaussian or an Exponential: add --kernel")
-    if name in ("Gaussian", "Exponential") and bandwidth is None:
+    if name in (None, "Dirac"):
+        if bandwidth is not None:
+            raise InputError("--bandwidth is that of a kernel with one: add --kernel Exponential")
+        return kernels.Dirac() if name else None
+    if bandwidth is None:
         raise InputError(f"--kernel {name} needs --bandwidth: one number, or one per dimension")
-    if name is None:
-        return None
-    if name == "Dirac":
-        return kernels.Dirac()
-    return getattr(kernels, name)(bandwidth if len(bandwidth) > 1 else bandwidth[0])
+    return kernels.BUILT_IN[name](bandwidth if len(bandwidth) > 1 else bandwidth[0])
 
 
 def can_show_progress() -> bool:
@@ -265,9 +263,7 @@ def add_env_kwargs(parser: Parser) -> None:
 def add_agent_settings(group: Any) -> None:
     """The keywords of `POWR` as options, with their defaults and their lines of its docstring."""
     descriptions = described_parameters(POWR.__doc__ or "")
-    group.add_argument(
-        "--kernel", choices=("Dirac", "Gaussian", "Exponential"), help=descriptions.get("kernel")
-    )
+    group.add_argument("--kernel", choices=tuple(kernels.BUILT_IN), help=descriptions.get("kernel"))
     group.add_argument(
         "--bandwidth", nargs="+", type=float, metavar="X", help="one, or one per dimension"
     )

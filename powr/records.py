@@ -10,10 +10,13 @@ import json
 from typing import Any
 
 import gymnasium
+import numpy as np
 from gymnasium.spaces import Discrete, Space
 
-from powr import kernels
-from powr.kernels import Kernel
+from powr.kernels import BUILT_IN, Kernel, check_kernel, sample_states
+
+# The name in a record of every kernel that is not built in.
+CUSTOM = "custom"
 
 # -- environments ---------------------------------------------------------------------------------
 
@@ -85,19 +88,59 @@ def check_environment(metadata: dict[str, Any], env: gymnasium.Env) -> None:
 # -- kernels --------------------------------------------------------------------------------------
 
 
-def describe_kernel(kernel: Kernel | None) -> dict[str, Any] | None:
+def describe_kernel(kernel: Kernel | None, state_shape: tuple[int, ...]) -> dict[str, Any] | None:
+    """Name and bandwidth of a built-in kernel; of another one, how to know it again."""
     if kernel is None:
         return None
-    bandwidth = getattr(kernel, "bandwidth", None)
-    settings = {} if bandwidth is None else {"bandwidth": bandwidth.tolist()}
-    return {"name": type(kernel).__name__, **settings}
+    if type(kernel) in BUILT_IN.values():
+        bandwidth = getattr(kernel, "bandwidth", None)
+        settings = {} if bandwidth is None else {"bandwidth": bandwidth.tolist()}
+        return {"name": type(kernel).__name__, **settings}
+    return {"name": CUSTOM, "type": type_name(kernel), "gram": sample_gram(kernel, state_shape)}
 
 
-def make_kernel(record: dict[str, Any] | None) -> Kernel | None:
+def make_kernel(
+    record: dict[str, Any] | None, given: Kernel | None, state_shape: tuple[int, ...]
+) -> Kernel | None:
+    """The kernel of a record: a built-in one made anew, or the one given where it is the same."""
     if record is None:
         return None
+    if record["name"] == CUSTOM:
+        return check_known_again(record, given, state_shape)
     settings = {**record}
     name = settings.pop("name")
-    if name not in ("Dirac", "Gaussian", "Exponential"):
-        raise ValueError(f"its kernel {name!r} is not Dirac, Gaussian or Exponential")
-    return getattr(kernels, name)(**settings)
+    if name not in BUILT_IN:
+        raise ValueError(f"its kernel {name!r} is not one of {', '.join(BUILT_IN)}")
+    kernel = BUILT_IN[name](**settings)
+    check_kernel(kernel, state_shape)
+    if given is not None and given != kernel:
+        raise ValueError(f"it was trained with the kernel {kernel!r}, not with {given!r}")
+    return kernel
+
+
+def check_known_again(
+    record: dict[str, Any], given: Kernel | None, state_shape: tuple[int, ...]
+) -> Kernel:
+    if given is None:
+        raise ValueError(
+            f"its kernel {record['type']} is not one of powr's own, and a file is never asked for "
+            "code: give kernel, the one it was trained with, to POWR.load"
+        )
+    check_kernel(given, state_shape)
+    expected, found = np.array(record["gram"], float), sample_gram(given, state_shape)
+    if expected.shape != np.shape(found) or not np.allclose(expected, found, rtol=1e-9):
+        raise ValueError(
+            f"it was trained with the kernel {record['type']}, which has other values at the same "
+            f"states than the one given, {given!r}"
+        )
+    return given
+
+
+def type_name(kernel: Kernel) -> str:
+    named = kernel if hasattr(kernel, "__qualname__") else type(kernel)
+    return f"{named.__module__}.{named.__qualname__}"
+
+
+def sample_gram(kernel: Kernel, state_shape: tuple[int, ...]) -> list[list[float]]:
+    states = sample_states(state_shape, 5)
+    return np.asarray(kernel(states, states), float).tolist()

@@ -39,13 +39,6 @@ def check_spaces(env: gymnasium.Env) -> None:
         )
 
 
-def check_kernel(kernel: Kernel, space: Space) -> None:
-    """Refuse a kernel whose bandwidths do not fit the observations."""
-    if not isinstance(kernel, Kernel):
-        raise TypeError(f"kernel must be Dirac, Gaussian or Exponential, got {kernel!r}")
-    kernel(np.zeros((1, *space.shape)), np.zeros((1, *space.shape)))
-
-
 def default_kernel(space: Space, states: NDArray) -> Kernel:
     """Dirac on a finite space, else exponential with bandwidths from bounds or from the data."""
     if isinstance(space, Discrete):

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from powr.functions import KernelExpansion, StateFunction, Table, expand
-from powr.kernels import Kernel
+from powr.kernels import Kernel, check_kernel
 from powr.solvers import TOLERANCE, Solver, check_method, choose_method, make_solver
 from powr.solvers.exact import next_counts
 from powr.transitions import Transitions
@@ -34,7 +34,7 @@ class WorldModel:
 
     Parameters
     ----------
-    kernel : the state kernel.
+    kernel : the state kernel: one of `powr.kernels`, or a callable of your own like them.
     n_actions : number of actions, numbered from 0.
     regularization : the ridge parameter lambda of Eq. (10).
     method : "exact", one unknown per distinct state-action pair (per state, for the Dirac kernel);
@@ -101,7 +101,7 @@ class WorldModel:
             states, actions, rewards, next_states, terminated, n_actions=self.n_actions
         )
         # The solve waits until it is asked for; bandwidths that do not fit the states do not.
-        self.kernel(columns[0][:1], columns[0][:1])
+        check_kernel(self.kernel, columns[0].shape[1:])
         self._data = Transitions(columns[0].shape[1:], self.n_actions)
         self._solver = None
         return self._add(columns)
@@ -233,8 +233,6 @@ class WorldModel:
         return self._solver
 
     def _check_parameters(self) -> None:
-        if not isinstance(self.kernel, Kernel):
-            raise TypeError(f"kernel must be Dirac, Gaussian or Exponential, got {self.kernel!r}")
         check_count(self.n_actions, "n_actions")
         check_positive(self.regularization, "regularization")
         check_not_negative(self.tolerance, "tolerance")

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from powr import kernels
-from powr.kernels import Kernel, expansion
+from powr.kernels import Kernel, expansion, gram_matrix
 from powr.solvers.subset import choose_pairs
 from powr.transitions import Transitions
 
@@ -48,7 +48,7 @@ class ExactModel:
         self._centers = states[pair_state]
         self._gram = None
         if len(states) * self.rank <= kernels.LARGEST_GRAM:
-            self._gram = self.kernel(states, self._centers)
+            self._gram = gram_matrix(self.kernel, states, self._centers)
         same_action = self._action[:, None] == self._action[None, :]
         self._covariance = count[:, None] * self._gram_rows(pair_state) * same_action
         self._n_transitions = count.sum()
@@ -92,7 +92,7 @@ class ExactModel:
     def _gram_rows(self, states: NDArray) -> NDArray:
         """The kernel from the states of these numbers to those of the pairs."""
         if self._gram is None:
-            return self.kernel(self.data.index.states[states], self._centers)
+            return gram_matrix(self.kernel, self.data.index.states[states], self._centers)
         return self._gram[states]
 
     def _lay_out(self, pair_weights: NDArray) -> NDArray:

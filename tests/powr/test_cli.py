@@ -178,7 +178,7 @@ BAD = {
     f"{TRAIN} --max-rank 2.5": "--max-rank: invalid int value: '2.5'",
     f"{TRAIN} --kernel Laplace": "invalid choice: 'Laplace'",
     f"{TRAIN} --kernel Gaussian": "--kernel Gaussian needs --bandwidth",
-    f"{TRAIN} --bandwidth 0.1": "--bandwidth is that of a Gaussian or an Exponential",
+    f"{TRAIN} --bandwidth 0.1": "--bandwidth is that of a kernel with one",
     f"{TRAIN} --kernel Gaussian --bandwidth -1": "bandwidth must be positive and finite",
     f"{TRAIN} --kernel Gaussian --bandwidth 1 2 3": "3 bandwidths, but states have 1 dimensions",
     f"{TRAIN} --save nowhere/out.npz": "there is no folder nowhere",

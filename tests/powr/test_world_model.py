@@ -531,7 +531,7 @@ def test_negative_zero_is_zero():
         ({"tolerance": -1e-3}, ValueError, "tolerance must not be negative"),
         ({"prior": np.inf}, ValueError, "prior must be finite"),
         ({"method": "fast"}, ValueError, "'fast'"),
-        ({"kernel": "gaussian"}, TypeError, "kernel must be Dirac, Gaussian or Exponential"),
+        ({"kernel": "gaussian"}, TypeError, "kernel must be one of Dirac"),
     ],
 )
 def test_bad_parameters_are_named_at_fit(parameters, error, message):
