@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from powr.collecting import Collector
-from powr.kernels import Kernel, check_kernel
-from powr.planning import first_plan, summed_plan
+from powr.kernels import Kernel
+from powr.planning import Plan, first_plan, summed_plan
 from powr.progress import Progress
+from powr.settings import KernelSetting, Setting
 from powr.solvers import TOLERANCE, check_method
 from powr.spaces import check_spaces, default_kernel, make_env
 from powr.transitions import Columns
@@ -74,6 +75,18 @@ class POWR:
     (2, 4)
     """
 
+    kernel = KernelSetting()
+    step_size = Setting(check_positive)
+    regularization = Setting(check_positive)
+    gamma = Setting(check_gamma)
+    mirror_steps = Setting(check_count)
+    episodes_per_epoch = Setting(check_count)
+    epoch_growth = Setting(check_not_negative)
+    method = Setting(check_method)
+    tolerance = Setting(check_not_negative)
+    max_rank = Setting(check_count)
+    prior = Setting(check_number)
+
     def __init__(
         self,
         env: gymnasium.Env | str,
@@ -93,29 +106,31 @@ class POWR:
     ):
         env = make_env(env)
         check_spaces(env)
-        self.n_actions = int(env.action_space.n)
-        if kernel is not None:
-            check_kernel(kernel, env.observation_space.shape)
-        self.kernel = kernel
-        self.step_size = check_positive(step_size, "step_size")
-        self.regularization = check_positive(regularization, "regularization")
-        self.gamma = check_gamma(gamma)
-        self.mirror_steps = check_count(mirror_steps, "mirror_steps")
-        self.episodes_per_epoch = check_count(episodes_per_epoch, "episodes_per_epoch")
-        self.epoch_growth = check_not_negative(epoch_growth, "epoch_growth")
-        self.method = check_method(method)
-        self.tolerance = check_not_negative(tolerance, "tolerance")
-        self.max_rank = check_count(max_rank, "max_rank")
-        self.prior = check_number(prior, "prior")
-        self.seed = check_seed(seed)
-
-        training, prediction = np.random.SeedSequence(self.seed).spawn(2)
+        self._seed = check_seed(seed)
+        training, prediction = np.random.SeedSequence(self._seed).spawn(2)
         self._collector = Collector(env, np.random.default_rng(training))
         self._prediction_generator = np.random.default_rng(prediction)
+        self.n_actions = int(env.action_space.n)
+        self.kernel = kernel
+        self.step_size = step_size
+        self.regularization = regularization
+        self.gamma = gamma
+        self.mirror_steps = mirror_steps
+        self.episodes_per_epoch = episodes_per_epoch
+        self.epoch_growth = epoch_growth
+        self.method = method
+        self.tolerance = tolerance
+        self.max_rank = max_rank
+        self.prior = prior
         self.kernel_: Kernel | None = None
         self._history: list[Columns] = []
         self._model: WorldModel | None = None
         self._plan = first_plan(self.n_actions)
+        self._warned = False
+
+    @property
+    def seed(self) -> int:
+        return self._seed
 
     @property
     def env(self) -> gymnasium.Env:
@@ -141,15 +156,19 @@ class POWR:
         """Take `total_timesteps` more steps in the environment and learn from them.
 
         An episode that the last step leaves open is taken up by the next call, so that two calls
-        equal one. `callback(agent)` is called after every step; a true answer ends the call.
+        equal one; where the environment was used in between, it is played again from its seed.
+        `callback(agent)` is called after every step; a true answer ends the call.
         """
-        goal = self.num_timesteps + check_count(total_timesteps, "total_timesteps")
+        check_count(total_timesteps, "total_timesteps")
+        self._collector.take_up()
+        goal = self.num_timesteps + total_timesteps
         with Progress(self, total_timesteps, enabled=progress_bar) as progress:
             going_on = True
             while going_on and self.num_timesteps < goal:
                 self._plan_if_due()
                 going_on = self._step(callback, progress)
             self._plan_if_due()
+        self._collector.leave()
         if not self.episode_returns:
             warnings.warn(
                 f"no episode ended within {self.num_timesteps} timesteps, so nothing was learned: "
@@ -205,7 +224,7 @@ class POWR:
         try:
             self._collector.step(self._plan.policy)
             progress.step()
-            return callback is None or not callback(self)
+            return callback is None or not self._collector.lend(callback, self)
         except BaseException:
             self._collector.take_back()
             raise
@@ -231,9 +250,21 @@ class POWR:
             step_size=self.step_size,
             gamma=self.gamma,
         )
+        self._warn_of_guard(plan)
         # All that takes time is done, so that an interrupt finds the old policy or the new one.
         self._model, self._plan = model, plan
         self._history, self._collector.finished = [*self._history, columns], []
+
+    def _warn_of_guard(self, plan: Plan) -> None:
+        if plan.regularization > self.regularization and not self._warned:
+            self._warned = True
+            warnings.warn(
+                f"the world model gave action values beyond what the rewards allow, so it was "
+                f"solved with the regularization {plan.regularization:g} instead of "
+                f"{self.regularization:g}: a rougher kernel (Exponential), another bandwidth or a "
+                "stronger regularization may suit the task better",
+                stacklevel=4,
+            )
 
     def _fitted(self) -> WorldModel:
         """The world model that knows the epochs planned so far."""

@@ -36,7 +36,7 @@ from powr.records import (
 )
 from powr.spaces import make_env
 from powr.transitions import Columns
-from powr.validation import check_finite, check_transitions
+from powr.validation import check_finite, check_number, check_transitions
 
 FORMAT = 1
 ARRAYS = (*compact.NAMES, "coefficients", "exponents_at_states", "episode_returns")
@@ -88,6 +88,7 @@ def load(
             stacklevel=3,
         )
         agent._collector.take_back()
+    agent._collector.leave()
     return agent
 
 
@@ -106,6 +107,7 @@ def describe(agent: POWR) -> dict[str, Any]:
         "settings": {name: getattr(agent, name) for name in SETTINGS},
         "kernel": describe_kernel(agent.kernel, shape),
         "kernel_in_use": describe_kernel(agent.kernel_, shape),
+        "plan_regularization": agent._plan.regularization,
         "num_timesteps": collector.num_timesteps,
         "epochs": len(agent._history),
         "collected_episodes": len(collector.finished),
@@ -171,7 +173,9 @@ def restore(
     coefficients, exponents = (check_table(arrays[name], name, shape) for name in names)
     if model is not None:
         policy = make_policy(model.function(coefficients))
-        agent._plan = Plan(policy, coefficients, exponents)
+        regularization = metadata.get("plan_regularization", agent.regularization)
+        check_number(regularization, "plan_regularization")
+        agent._plan = Plan(policy, coefficients, exponents, regularization)
     collector.episode_returns = check_table(
         arrays["episode_returns"], "episode_returns", arrays["episode_returns"].shape[:1]
     ).tolist()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import warnings
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import gymnasium
 import numpy as np
@@ -13,6 +15,9 @@ from numpy.typing import NDArray
 
 from powr.policy import Policy
 from powr.transitions import Columns
+from powr.validation import LARGEST
+
+T = TypeVar("T")
 
 
 @dataclass
@@ -53,6 +58,7 @@ class Collector:
         self.episode_returns: list[float] = []
         self.finished: list[Columns] = []
         self.episode: Episode | None = None
+        self._left: list[Any] | None = None
         self._first_action = int(env.action_space.start)
         self._discrete = isinstance(env.observation_space, Discrete)
 
@@ -72,6 +78,34 @@ class Collector:
         self.episode_returns.append(float(sum(episode.rewards)))
         self.episode = None
         return True
+
+    def leave(self) -> None:
+        """Remember how the environment was left, so that `take_up` sees what others did to it."""
+        self._left = fingerprint(self.env) if self.episode is not None else None
+
+    def take_up(self) -> None:
+        """Go on with the episode that was left open, also where the environment was used since."""
+        if self.episode is not None and fingerprint(self.env) != self._left:
+            self._recover("between two calls of learn")
+
+    def lend(self, callback: Callable[[T], Any], agent: T) -> Any:
+        """The answer of a callback, which may use the environment."""
+        before = counters(self.env)
+        answer = callback(agent)
+        if self.episode is not None and counters(self.env) != before:
+            self._recover("by the callback")
+        return answer
+
+    def _recover(self, when: str) -> None:
+        episode = self.episode
+        if episode is not None and not self.plays_again():
+            warnings.warn(
+                f"the environment was used {when} and did not repeat the episode that was under "
+                f"way, so the {len(episode.actions)} timesteps of that episode were taken back: "
+                "use another environment there",
+                stacklevel=4,
+            )
+            self.take_back()
 
     def take_back(self) -> None:
         """Forget the episode under way: all is as it was before its first step."""
@@ -106,13 +140,51 @@ class Collector:
     def _checked(self, observation: Any, reward: Any) -> int | NDArray:
         """The observation as a state; an environment that returns nonsense is stopped here."""
         state = self._state(observation)
-        if not (math.isfinite(reward) and (self._discrete or np.isfinite(state).all())):
-            raise ValueError(
-                f"the environment returned observation {observation} with reward {reward} at "
-                f"timestep {self.num_timesteps}: both must be finite. The episode was discarded "
-                "and the agent is as it was before it"
+        if not math.isfinite(reward) or not (self._discrete or np.isfinite(state).all()):
+            fault = "both must be finite"
+        elif abs(reward) > LARGEST:
+            fault = (
+                f"rewards must be at most {LARGEST:g} in size, scale them by "
+                "gymnasium.wrappers.TransformReward"
             )
-        return state
+        else:
+            return state
+        raise ValueError(
+            f"the environment returned observation {observation} with reward {reward} at "
+            f"timestep {self.num_timesteps}: {fault}. The episode was discarded and the agent is "
+            "as it was before it"
+        )
 
     def _state(self, observation: Any) -> int | NDArray:
-        return int(observation) if self._discrete else np.asarray(observation, float)
+        # A copy, since an environment may go on writing into the array that it returned.
+        return int(observation) if self._discrete else np.array(observation, float)
+
+
+def fingerprint(env: gymnasium.Env) -> list[Any]:
+    """The plain data in an environment and its wrappers, which steps and resets change."""
+    return [{name: plain(value) for name, value in vars(layer).items()} for layer in layers_of(env)]
+
+
+def counters(env: gymnasium.Env) -> list[Any]:
+    """What only steps and resets change: time limits and the random state. Quick to read."""
+    names = ("_elapsed_steps", "_np_random")
+    return [plain(vars(layer).get(name)) for layer in layers_of(env) for name in names]
+
+
+def layers_of(env: gymnasium.Env) -> Iterator[gymnasium.Env]:
+    """The environment, and what it wraps."""
+    while isinstance(env, gymnasium.Wrapper):
+        yield env
+        env = env.env
+    yield env
+
+
+def plain(value: Any) -> Any:
+    """The value in a form that later changes leave alone; None if it is not plain data."""
+    if isinstance(value, np.random.Generator):
+        return value.bit_generator.state
+    if isinstance(value, np.ndarray):
+        return value.tobytes()
+    if isinstance(value, list | tuple) and len(value) <= 100:
+        return [plain(item) for item in value]
+    return value if isinstance(value, int | float | str | np.generic) else None

@@ -1,16 +1,26 @@
 """Policy mirror descent with the Kullback-Leibler divergence: Eqs. (14) and (15) of the paper.
 
 A policy is the softmax of its exponent, the step size times the running sum of action values, so
-that a step adds to the exponent and nothing else. All functions act on rows: one state a row, one
-action a column.
+that a step adds to the exponent and nothing else. All functions act on rows: one state per row,
+one action per column.
 """
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 from numpy.typing import NDArray
 
-from powr.world_model import WorldModel
+
+class ActionValueModel(Protocol):
+    """What the loop of Algorithm 1 asks of a world model."""
+
+    def solve(self, policy: NDArray, gamma: float) -> NDArray: ...
+
+    def at_states(self, weights: NDArray) -> NDArray: ...
+
+    def coefficients(self, weights: NDArray) -> NDArray: ...
 
 
 def softmax(exponents: NDArray) -> NDArray:
@@ -33,7 +43,7 @@ def kl_step(policy: NDArray, action_values: NDArray, step_size: float) -> NDArra
 
 
 def mirror_descent(
-    model: WorldModel, exponents: NDArray, *, steps: int, step_size: float, gamma: float
+    model: ActionValueModel, exponents: NDArray, *, steps: int, step_size: float, gamma: float
 ) -> tuple[NDArray, NDArray]:
     """The loop of Algorithm 1 in a world model, from the policy's exponents at its states.
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from powr.functions import Constant
+from powr.guard import GuardedModel
 from powr.mirror_descent import mirror_descent
 from powr.policy import Policy, make_policy
 from powr.world_model import WorldModel
@@ -18,18 +19,19 @@ class Plan:
     """A policy, and its exponent over the states of the world model it was made in.
 
     `coefficients` are those of the exponent as a kernel expansion over the states, `exponents` its
-    values there; both are (states, n_actions).
+    values there; both are (states, n_actions). `regularization` is the strongest that was needed.
     """
 
     policy: Policy
     coefficients: NDArray
     exponents: NDArray
+    regularization: float
 
 
 def first_plan(n_actions: int) -> Plan:
     """The uniform policy, before anything is known."""
     nothing = np.zeros((0, n_actions))
-    return Plan(Policy(Constant(0.0, n_actions)), nothing, nothing)
+    return Plan(Policy(Constant(0.0, n_actions)), nothing, nothing, 0.0)
 
 
 def summed_plan(
@@ -38,9 +40,10 @@ def summed_plan(
     """Mirror descent from the previous policy: its exponent sums over all plans, Eq. (15)."""
     known = len(previous.coefficients)
     exponents = np.vstack([previous.exponents, previous.policy(model.states_[known:])])
+    guarded = GuardedModel(model)
     gain, coefficients = mirror_descent(
-        model, exponents, steps=steps, step_size=step_size, gamma=gamma
+        guarded, exponents, steps=steps, step_size=step_size, gamma=gamma
     )
     coefficients[:known] += previous.coefficients
     policy = make_policy(model.function(coefficients))
-    return Plan(policy, coefficients, exponents + gain)
+    return Plan(policy, coefficients, exponents + gain, guarded.regularization)

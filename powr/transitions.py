@@ -6,6 +6,8 @@ summed reward and the counts of their next states, so nothing is lost by collaps
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -84,19 +86,20 @@ class Transitions:
     """Counts of a growing set of transitions.
 
     Pair g is a distinct (state, action) with its count, the count of those that did not end an
-    episode, and its summed reward; triple t is a distinct (pair, next state, terminated) with its
-    count.
+    episode, and its summed and summed squared rewards; triple t is a distinct (pair, next state,
+    terminated) with its count.
     """
 
     def __init__(self, state_shape: tuple[int, ...], n_actions: int):
         self.index = StateIndex(state_shape)
         self.n_actions = n_actions
         self.size = 0
+        self.reward_range = (math.inf, -math.inf)
         self._pair_number: dict[int, int] = {}
         self._triple_number: dict[int, int] = {}
         self._pair_state, self._pair_action = GrowingArray(dtype=int), GrowingArray(dtype=int)
         self._pair_count, self._pair_continuing = GrowingArray(), GrowingArray()
-        self._pair_reward = GrowingArray()
+        self._pair_reward, self._pair_squared_reward = GrowingArray(), GrowingArray()
         self._triple_pair, self._triple_next = GrowingArray(dtype=int), GrowingArray(dtype=int)
         self._triple_terminated, self._triple_count = GrowingArray(dtype=bool), GrowingArray()
 
@@ -105,6 +108,7 @@ class Transitions:
     pair_count = property(lambda self: self._pair_count.view)
     pair_continuing = property(lambda self: self._pair_continuing.view)
     pair_reward = property(lambda self: self._pair_reward.view)
+    pair_squared_reward = property(lambda self: self._pair_squared_reward.view)
     triple_pair = property(lambda self: self._triple_pair.view)
     triple_next = property(lambda self: self._triple_next.view)
     triple_terminated = property(lambda self: self._triple_terminated.view)
@@ -139,6 +143,9 @@ class Transitions:
         np.add.at(self.pair_count, pairs, 1.0)
         np.add.at(self.pair_continuing, pairs, 1.0 - terminated)
         np.add.at(self.pair_reward, pairs, rewards)
+        np.add.at(self.pair_squared_reward, pairs, rewards**2)
+        low, high = self.reward_range
+        self.reward_range = (min(low, float(rewards.min())), max(high, float(rewards.max())))
         self.size += len(actions)
 
     def _append_triples(
@@ -149,7 +156,12 @@ class Transitions:
         new = _first_positions(pairs, len(self._pair_state))
         self._pair_state.extend(states[new])
         self._pair_action.extend(actions[new])
-        for sums in (self._pair_count, self._pair_continuing, self._pair_reward):
+        for sums in (
+            self._pair_count,
+            self._pair_continuing,
+            self._pair_reward,
+            self._pair_squared_reward,
+        ):
             sums.extend(np.zeros(len(new)))
         self._triple_pair.extend(pairs)
         self._triple_next.extend(next_states)

@@ -8,12 +8,18 @@ from numbers import Integral, Real
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+# The largest reward, prior and step size: their products and squares, summed over any data and
+# over any horizon, are still numbers.
+LARGEST = 1e100
+
 
 def check_number(value: object, name: str) -> float:
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} must be a number, got {value!r}")
     if not math.isfinite(value):
         raise ValueError(f"{name} must be finite, got {value}")
+    if abs(value) > LARGEST:
+        raise ValueError(f"{name} must be at most {LARGEST:g} in size, got {value}")
     return float(value)
 
 
@@ -45,9 +51,9 @@ def check_seed(seed: object) -> int:
     return int(seed)
 
 
-def check_gamma(gamma: object) -> float:
-    if not 0 <= check_number(gamma, "gamma") < 1:
-        raise ValueError(f"gamma must be at least 0 and less than 1, got {gamma}")
+def check_gamma(gamma: object, name: str = "gamma") -> float:
+    if not 0 <= check_number(gamma, name) < 1:
+        raise ValueError(f"{name} must be at least 0 and less than 1, got {gamma}")
     return float(gamma)
 
 
@@ -123,6 +129,13 @@ def check_transitions(
         raise TypeError(f"rewards must be numbers, got an array of {rewards.dtype}")
     rewards = rewards.astype(float)
     check_finite(rewards, "rewards")
+    too_large = np.abs(rewards) > LARGEST
+    if too_large.any():
+        row = int(np.argmax(too_large))
+        raise ValueError(
+            f"rewards must be at most {LARGEST:g} in size, got {rewards[row]} at row {row}: "
+            "divide them all by one number"
+        )
     if not ((terminated == 0) | (terminated == 1)).all():
         raise ValueError("terminated must be true or false (1 or 0) in each row")
     return states, actions.astype(int), rewards, next_states, terminated.astype(bool)

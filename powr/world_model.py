@@ -188,6 +188,14 @@ class WorldModel:
                 "raise the regularization or lower gamma"
             ) from error
 
+    def value_bounds(self, gamma: float) -> tuple[float, float]:
+        """The least and the largest discounted sum of rewards that the data allow.
+
+        An episode may end at any time, and what was never seen has the prior.
+        """
+        low, high = (reward / (1 - gamma) for reward in self._data.reward_range)
+        return min(low, 0.0, self.prior), max(high, 0.0, self.prior)
+
     def at_states(self, weights: NDArray) -> NDArray:
         """The function of these weights at `states_`: H C of Algorithm 1."""
         return self._ready_solver().at_states(weights)

@@ -64,9 +64,9 @@ class Solver(Protocol):
         ...
 
 
-def check_method(method: object) -> str:
+def check_method(method: object, name: str = "method") -> str:
     if not isinstance(method, str) or method not in METHODS:
-        raise ValueError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
+        raise ValueError(f"{name} must be one of {', '.join(METHODS)}, got {method!r}")
     return method
 
 

@@ -20,6 +20,10 @@ from powr.kernels import Kernel, expansion, gram_matrix
 from powr.solvers.subset import choose_pairs
 from powr.transitions import Transitions
 
+# Bytes that a system may take while it is solved, and the arrays of its size that are then held.
+LARGEST_SYSTEM = 4 * 2**30
+_ARRAYS = 5
+
 
 class ExactModel:
     """One unknown per distinct pair; weights are laid out as (pairs, actions)."""
@@ -43,6 +47,7 @@ class ExactModel:
         self._pairs = np.arange(len(data.pair_state))
         if self.max_pairs is not None:
             self._pairs = choose_pairs(data, self.kernel, self.max_pairs)
+        check_size(self.rank)
         self._action = data.pair_action[self._pairs]
         pair_state, count = data.pair_state[self._pairs], data.pair_count[self._pairs]
         self._centers = states[pair_state]
@@ -99,6 +104,18 @@ class ExactModel:
         weights = np.zeros((self.rank, self.data.n_actions))
         weights[np.arange(self.rank), self._action] = pair_weights
         return weights
+
+
+def check_size(n_pairs: int) -> None:
+    """Refuse a system that would not fit in memory, before anything is allocated."""
+    needed = _ARRAYS * 8 * n_pairs**2
+    if needed > LARGEST_SYSTEM:
+        raise MemoryError(
+            f"the exact solve on {n_pairs} distinct state-action pairs would take "
+            f"{needed / 2**30:.3g} GB, more than powr.solvers.exact.LARGEST_SYSTEM "
+            f'({LARGEST_SYSTEM / 2**30:.3g} GB): use method="auto", or another method with a '
+            "smaller max_rank"
+        )
 
 
 def next_counts(data: Transitions, counts: NDArray) -> csr_array:
