@@ -14,7 +14,7 @@ from typing import Any
 
 import gymnasium
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from powr.collecting import Collector
 from powr.kernels import Kernel
@@ -22,7 +22,7 @@ from powr.planning import Plan, first_plan, summed_plan
 from powr.progress import Progress
 from powr.settings import KernelSetting, Setting
 from powr.solvers import TOLERANCE, check_method
-from powr.spaces import check_spaces, default_kernel, make_env
+from powr.spaces import default_kernel, make_env
 from powr.transitions import Columns
 from powr.validation import (
     check_count,
@@ -31,7 +31,6 @@ from powr.validation import (
     check_number,
     check_positive,
     check_seed,
-    check_states,
 )
 from powr.world_model import WorldModel
 
@@ -44,9 +43,10 @@ class POWR:
     Parameters
     ----------
     env : a gymnasium environment or the id of one, with `Discrete` actions and observations that
-        are `Discrete` or a one-dimensional `Box`.
+        are a `Box` (flattened) or finite: `Discrete`, `MultiDiscrete`, `MultiBinary`, or a `Tuple`
+        or `Dict` of such.
     kernel : the state kernel, one of `powr.kernels` or a callable of your own. Default: `Dirac` for
-        discrete observations; `Exponential` for a box, with a third of each dimension's range as
+        finite observations; `Exponential` for a box, with a third of each dimension's range as
         bandwidth.
     step_size : eta of Eq. (14). Larger steps turn greedy sooner.
     regularization : lambda of Eq. (10).
@@ -105,12 +105,11 @@ class POWR:
         seed: int = 0,
     ):
         env = make_env(env)
-        check_spaces(env)
         self._seed = check_seed(seed)
         training, prediction = np.random.SeedSequence(self._seed).spawn(2)
         self._collector = Collector(env, np.random.default_rng(training))
         self._prediction_generator = np.random.default_rng(prediction)
-        self.n_actions = int(env.action_space.n)
+        self.n_actions = int(self._collector.actions.n)
         self.kernel = kernel
         self.step_size = step_size
         self.regularization = regularization
@@ -178,24 +177,29 @@ class POWR:
         return self
 
     def predict(
-        self, observation: ArrayLike, deterministic: bool = True
-    ) -> tuple[NDArray | np.integer, None]:
-        """The action for one observation, or those for a batch: likeliest, or sampled.
+        self,
+        observation: Any,
+        state: Any = None,
+        episode_start: Any = None,
+        deterministic: bool = False,
+    ) -> tuple[NDArray | np.integer, Any]:
+        """The action for one observation, or those for a batch: sampled, or the likeliest.
 
-        The second value is always None; it is there for stable-baselines3's signature.
+        The signature is stable-baselines3's, so that its `evaluate_policy` takes this agent. There
+        is no memory: `state` is handed back as it came, `episode_start` changes nothing.
         """
-        states, single = self._as_states(observation)
+        states, single = self._collector.observations.states(observation)
         if deterministic:
             actions = self._plan.policy.greedy(states)
         else:
             draws = self._prediction_generator.random(len(states))
             actions = self._plan.policy.sample(states, draws)
-        actions = actions + int(self.env.action_space.start)
-        return (actions[0] if single else actions), None
+        actions = actions + int(self._collector.actions.start)
+        return (actions[0] if single else actions), state
 
-    def action_probabilities(self, observations: ArrayLike) -> NDArray:
+    def action_probabilities(self, observations: Any) -> NDArray:
         """The policy at a batch of observations, (n, n_actions)."""
-        return self._plan.policy.probabilities(self._as_states(observations)[0])
+        return self._plan.policy.probabilities(self._collector.observations.states(observations)[0])
 
     def save(self, path: str | Path) -> None:
         """Write the agent, its data and its random state to one `.npz` file."""
@@ -285,14 +289,6 @@ class POWR:
             max_rank=self.max_rank,
             prior=self.prior,
         )
-
-    def _as_states(self, observations: ArrayLike) -> tuple[NDArray, bool]:
-        """A batch of states, and whether a single observation was given."""
-        shape = self.env.observation_space.shape
-        observations = np.asarray(observations)
-        single = observations.ndim == len(shape)
-        states = observations[None] if single else observations
-        return check_states(states, "observation", shape), single
 
 
 def joined(chunks: list[Columns]) -> Columns:

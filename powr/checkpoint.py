@@ -34,7 +34,7 @@ from powr.records import (
     make_kernel,
     make_recorded_env,
 )
-from powr.spaces import make_env
+from powr.spaces import make_env, observations_of
 from powr.transitions import Columns
 from powr.validation import check_finite, check_number, check_transitions
 
@@ -55,7 +55,7 @@ def save(agent: POWR, path: str | Path) -> None:
     chunks = [*agent._history, *collector.finished, *open_episodes]
     arrays = {
         "metadata": np.array(json.dumps(describe(agent), allow_nan=False)),
-        **compact.pack(chunks, agent.env.observation_space.shape),
+        **compact.pack(chunks, collector.observations.shape),
         "coefficients": agent._plan.coefficients,
         "exponents_at_states": agent._plan.exponents,
         "episode_returns": np.array(collector.episode_returns, float),
@@ -98,7 +98,7 @@ def load(
 def describe(agent: POWR) -> dict[str, Any]:
     """All but the arrays, as JSON data."""
     collector, episode = agent._collector, agent._collector.episode
-    shape = agent.env.observation_space.shape
+    shape = collector.observations.shape
     return {
         "format": FORMAT,
         "version": powr.__version__,
@@ -149,7 +149,7 @@ def restore(
     env: gymnasium.Env,
     given: Kernel | None,
 ) -> POWR:
-    shape = env.observation_space.shape
+    shape = observations_of(env.observation_space).shape
     kernel = make_kernel(metadata["kernel"], given, shape)
     agent = POWR(env, kernel=kernel, **metadata["settings"])
     agent.kernel_ = make_kernel(metadata["kernel_in_use"], given, shape)

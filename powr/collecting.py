@@ -10,10 +10,10 @@ from typing import Any, TypeVar
 
 import gymnasium
 import numpy as np
-from gymnasium.spaces import Discrete
 from numpy.typing import NDArray
 
 from powr.policy import Policy
+from powr.spaces import actions_of, observations_of
 from powr.transitions import Columns
 from powr.validation import LARGEST
 
@@ -59,8 +59,9 @@ class Collector:
         self.finished: list[Columns] = []
         self.episode: Episode | None = None
         self._left: list[Any] | None = None
-        self._first_action = int(env.action_space.start)
-        self._discrete = isinstance(env.observation_space, Discrete)
+        self.observations = observations_of(env.observation_space)
+        self.actions = actions_of(env)
+        self._first_action = int(self.actions.start)
 
     def step(self, policy: Policy) -> bool:
         """One step of the episode under way, or the first of a new one; True where it ends one."""
@@ -120,17 +121,18 @@ class Collector:
         if episode is None:
             return True
         observation, _ = self.env.reset(seed=episode.seed)
-        reached, rewards = [self._state(observation)], []
+        reached: list[Any] = [self.observations.state(observation)]
+        rewards: list[float] = []
         for action in episode.actions:
             observation, reward, *ends, _ = self.env.step(self._first_action + action)
-            reached.append(self._state(observation))
+            reached.append(self.observations.state(observation))
             rewards.append(float(reward))
             if any(ends):
                 return False
         return rewards == episode.rewards and np.array_equal(reached, episode.observations)
 
     def _begin(self) -> Episode:
-        state = self.generator.bit_generator.state
+        state = dict(self.generator.bit_generator.state)
         seed = int(self.generator.integers(2**31))
         self.episode = Episode(seed, self.num_timesteps, state, [])
         observation, _ = self.env.reset(seed=seed)
@@ -139,8 +141,8 @@ class Collector:
 
     def _checked(self, observation: Any, reward: Any) -> int | NDArray:
         """The observation as a state; an environment that returns nonsense is stopped here."""
-        state = self._state(observation)
-        if not math.isfinite(reward) or not (self._discrete or np.isfinite(state).all()):
+        state = self.observations.state(observation)
+        if not (math.isfinite(reward) and (isinstance(state, int) or np.isfinite(state).all())):
             fault = "both must be finite"
         elif abs(reward) > LARGEST:
             fault = (
@@ -154,10 +156,6 @@ class Collector:
             f"timestep {self.num_timesteps}: {fault}. The episode was discarded and the agent is "
             "as it was before it"
         )
-
-    def _state(self, observation: Any) -> int | NDArray:
-        # A copy, since an environment may go on writing into the array that it returned.
-        return int(observation) if self._discrete else np.array(observation, float)
 
 
 def fingerprint(env: gymnasium.Env) -> list[Any]:

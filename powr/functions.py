@@ -15,7 +15,7 @@ from powr.kernels import Dirac, Kernel, expansion
 from powr.transitions import StateIndex
 from powr.validation import check_states
 
-StateFunction = Callable[[NDArray], NDArray]
+StateFunction = Callable[[ArrayLike], NDArray]
 
 
 class KernelExpansion:
@@ -61,7 +61,8 @@ class Constant:
         self.n_actions = n_actions
 
     def __call__(self, states: ArrayLike) -> NDArray:
-        return np.full((len(np.asarray(states)), self.n_actions), self.value)
+        n_states = np.asarray(states).shape[0]
+        return np.full((n_states, self.n_actions), self.value)
 
 
 def expand(
@@ -71,5 +72,5 @@ def expand(
     if isinstance(kernel, Dirac):
         return Table(index, coefficients, offset)
     carrying = coefficients.any(axis=1)
-    centers = index.states[: len(carrying)][carrying]
+    centers = index.states[: len(coefficients)][carrying]
     return KernelExpansion(kernel, centers, coefficients[carrying], offset)

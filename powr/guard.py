@@ -25,7 +25,7 @@ class GuardedModel:
 
     def __init__(self, model: WorldModel):
         self.model = model
-        self.regularization = model.regularization
+        self.regularization: float = model.parameters_.regularization
 
     def solve(self, policy: NDArray, gamma: float) -> NDArray:
         low, high = self.model.value_bounds(gamma)
@@ -33,7 +33,7 @@ class GuardedModel:
         while True:
             weights = self._solve(policy, gamma)
             if weights is not None:
-                values = self.model.at_states(weights) + self.model.prior
+                values = self.model.at_states(weights) + self.model.parameters_.prior
                 if low - slack <= values.min() and values.max() <= high + slack:
                     return weights
             self.regularization *= _FACTOR

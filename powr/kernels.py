@@ -15,7 +15,7 @@ can be used wherever a kernel is asked for:
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -178,7 +178,9 @@ class Matern52(_Stationary):
         return factor
 
 
-BUILT_IN = {one.__name__: one for one in (Dirac, Exponential, Gaussian, Matern32, Matern52)}
+BUILT_IN: dict[str, type[Any]] = {
+    one.__name__: one for one in (Dirac, Exponential, Gaussian, Matern32, Matern52)
+}
 
 
 def check_kernel(kernel: object, state_shape: tuple[int, ...]) -> None:

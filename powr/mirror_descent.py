@@ -50,7 +50,8 @@ def mirror_descent(
     Returns what the steps add to the exponent: its values at `model.states_` and its coefficients
     over them, both (states, actions).
     """
-    gain, weights = np.zeros_like(exponents, order="F"), 0.0
+    gain: NDArray = np.zeros_like(exponents, order="F")
+    weights = np.zeros(())
     for _ in range(steps):
         step = step_size * model.solve(softmax(exponents + gain), gamma)
         gain += model.at_states(step)

@@ -11,9 +11,10 @@ from typing import Any
 
 import gymnasium
 import numpy as np
-from gymnasium.spaces import Discrete, Space
+from gymnasium.spaces import Box, Discrete, Space
 
 from powr.kernels import BUILT_IN, Kernel, check_kernel, sample_states
+from powr.spaces import finite_parts
 
 # The name in a record of every kernel that is not built in.
 CUSTOM = "custom"
@@ -46,9 +47,16 @@ def describe_spaces(env: gymnasium.Env) -> dict[str, Any]:
 def describe_space(space: Space) -> dict[str, Any]:
     if isinstance(space, Discrete):
         return {"type": "Discrete", "n": int(space.n), "start": int(space.start)}
-    # Bounds as text, since JSON has no infinity.
-    bounds = {"low": list(map(str, space.low)), "high": list(map(str, space.high))}
-    return {"type": "Box", **bounds, "dtype": str(space.dtype)}
+    if isinstance(space, Box):
+        # Bounds as text, since JSON has no infinity.
+        bounds = {"low": [*map(str, space.low.flat)], "high": [*map(str, space.high.flat)]}
+        shape = {} if len(space.shape) == 1 else {"shape": list(space.shape)}
+        return {"type": "Box", **bounds, **shape, "dtype": str(space.dtype)}
+    parts = [
+        {"path": list(part.path), "low": part.low.tolist(), "sizes": part.sizes.tolist()}
+        for part in finite_parts(space)
+    ]
+    return {"type": type(space).__name__, "parts": parts}
 
 
 def make_recorded_env(record: dict[str, Any]) -> gymnasium.Env:

@@ -53,5 +53,5 @@ class KernelSetting(Setting[Kernel | None]):
 
     def _checked(self, agent: Any, value: Any) -> Kernel | None:
         if value is not None:
-            check_kernel(value, agent.env.observation_space.shape)
+            check_kernel(value, agent._collector.observations.shape)
         return value

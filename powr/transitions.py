@@ -19,7 +19,7 @@ class GrowingArray:
     """An array whose first axis grows by appending, in amortised constant time per item."""
 
     def __init__(self, item_shape: tuple[int, ...] = (), dtype: type = float):
-        self._buffer = np.empty((0, *item_shape), dtype)
+        self._buffer: NDArray = np.empty((0, *item_shape), dtype)
         self._size = 0
 
     def __len__(self) -> int:
@@ -169,7 +169,7 @@ class Transitions:
         self._triple_count.extend(np.zeros(len(pairs)))
 
 
-def _number_all(known: dict, keys) -> NDArray:
+def _number_all(known: dict, keys: list) -> NDArray:
     return np.array([known.setdefault(key, len(known)) for key in keys], int)
 
 

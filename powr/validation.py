@@ -16,23 +16,26 @@ LARGEST = 1e100
 def check_number(value: object, name: str) -> float:
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} must be a number, got {value!r}")
-    if not math.isfinite(value):
+    number = float(value)
+    if not math.isfinite(number):
         raise ValueError(f"{name} must be finite, got {value}")
-    if abs(value) > LARGEST:
+    if abs(number) > LARGEST:
         raise ValueError(f"{name} must be at most {LARGEST:g} in size, got {value}")
-    return float(value)
+    return number
 
 
 def check_positive(value: object, name: str) -> float:
-    if check_number(value, name) <= 0:
+    number = check_number(value, name)
+    if number <= 0:
         raise ValueError(f"{name} must be positive, got {value}")
-    return float(value)
+    return number
 
 
 def check_not_negative(value: object, name: str) -> float:
-    if check_number(value, name) < 0:
+    number = check_number(value, name)
+    if number < 0:
         raise ValueError(f"{name} must not be negative, got {value}")
-    return float(value)
+    return number
 
 
 def check_count(value: object, name: str) -> int:
@@ -51,19 +54,18 @@ def check_seed(seed: object) -> int:
     return int(seed)
 
 
-def check_gamma(gamma: object, name: str = "gamma") -> float:
-    if not 0 <= check_number(gamma, name) < 1:
-        raise ValueError(f"{name} must be at least 0 and less than 1, got {gamma}")
-    return float(gamma)
+def check_gamma(value: object, name: str = "gamma") -> float:
+    gamma = check_number(value, name)
+    if not 0 <= gamma < 1:
+        raise ValueError(f"{name} must be at least 0 and less than 1, got {value}")
+    return gamma
 
 
 def check_states(
     states: ArrayLike, name: str = "states", shape: tuple[int, ...] | None = None
 ) -> NDArray:
     """States as an array of integers (n,) or of finite floats (n, d), each state of `shape`."""
-    states = np.asarray(states)
-    if states.dtype.kind not in "biuf":
-        raise TypeError(f"{name} must be numbers, got an array of {states.dtype}")
+    states = check_numeric(states, name)
     if states.ndim == 1 and states.dtype.kind == "f":
         raise ValueError(
             f"{name} of shape {states.shape} must be integers: "
@@ -79,6 +81,13 @@ def check_states(
     states = states.astype(float)
     check_finite(states, name)
     return states
+
+
+def check_numeric(values: ArrayLike, name: str) -> NDArray:
+    array = np.asarray(values)
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"{name} must be numbers, got an array of {array.dtype}")
+    return array
 
 
 def check_finite(values: NDArray, name: str) -> None:

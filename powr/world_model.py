@@ -6,7 +6,10 @@ action values of any policy, Prop. 3. It holds the data; the solving is done in 
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -51,6 +54,7 @@ class WorldModel:
     n_transitions_ : the number of transitions fitted.
     rank_ : the number of states or pairs that span the model.
     method_ : the method in use.
+    parameters_ : the parameters that the last `fit` was called with; they hold until the next.
 
     Examples
     --------
@@ -83,6 +87,22 @@ class WorldModel:
         self.max_rank = max_rank
         self.prior = prior
 
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters by name, as scikit-learn asks for them; there are none within them."""
+        return {name: getattr(self, name) for name in inspect.signature(WorldModel).parameters}
+
+    def set_params(self, **parameters: Any) -> WorldModel:
+        """Set parameters by name; they take effect with the next `fit`."""
+        unknown = sorted(set(parameters) - set(self.get_params()))
+        if unknown:
+            raise ValueError(
+                f"WorldModel has no parameter {', '.join(unknown)}: it has "
+                f"{', '.join(self.get_params())}"
+            )
+        for name, value in parameters.items():
+            setattr(self, name, value)
+        return self
+
     def fit(
         self,
         states: ArrayLike,
@@ -96,14 +116,16 @@ class WorldModel:
         `states` and `next_states` have shape (n, d), or (n,) for integer states; `terminated`
         says where the environment ended, which truncation by a time limit does not count as.
         """
-        self._check_parameters()
+        used = self._checked_parameters()
         columns = check_transitions(
-            states, actions, rewards, next_states, terminated, n_actions=self.n_actions
+            states, actions, rewards, next_states, terminated, n_actions=used.n_actions
         )
         # The solve waits until it is asked for; bandwidths that do not fit the states do not.
-        check_kernel(self.kernel, columns[0].shape[1:])
-        self._data = Transitions(columns[0].shape[1:], self.n_actions)
-        self._solver = None
+        check_kernel(used.kernel, columns[0].shape[1:])
+        self.parameters_ = used
+        self.method_ = ""
+        self._data = Transitions(columns[0].shape[1:], used.n_actions)
+        self._solver: Solver | None = None
         return self._add(columns)
 
     def partial_fit(
@@ -128,7 +150,7 @@ class WorldModel:
                 rewards,
                 next_states,
                 terminated,
-                n_actions=self.n_actions,
+                n_actions=self.parameters_.n_actions,
                 shape=self._data.index.shape,
             )
         )
@@ -151,8 +173,9 @@ class WorldModel:
         `policy` maps n states to their (n, n_actions) probabilities, and so does q to values.
         """
         check_gamma(gamma)
-        probabilities = check_policy(policy(self.states_), len(self.states_), self.n_actions)
-        return self.function(self.coefficients(self.solve(probabilities, gamma)), self.prior)
+        states, used = self.states_, self.parameters_
+        probabilities = check_policy(policy(states), len(states), used.n_actions)
+        return self.function(self.coefficients(self.solve(probabilities, gamma)), used.prior)
 
     def reward(self, states: ArrayLike) -> NDArray:
         """The reward estimate r_n(x, a), (n, n_actions)."""
@@ -177,7 +200,7 @@ class WorldModel:
         `regularization` replaces that of the model for this solve.
         """
         if regularization is None:
-            regularization = self.regularization
+            regularization = self.parameters_.regularization
         rewards = self._rewards_above_prior(gamma)
         try:
             return self._ready_solver().solve(rewards, policy, gamma, regularization)
@@ -194,7 +217,8 @@ class WorldModel:
         An episode may end at any time, and what was never seen has the prior.
         """
         low, high = (reward / (1 - gamma) for reward in self._data.reward_range)
-        return min(low, 0.0, self.prior), max(high, 0.0, self.prior)
+        prior = self.parameters_.prior
+        return min(low, 0.0, prior), max(high, 0.0, prior)
 
     def at_states(self, weights: NDArray) -> NDArray:
         """The function of these weights at `states_`: H C of Algorithm 1."""
@@ -206,27 +230,27 @@ class WorldModel:
 
     def function(self, coefficients: NDArray, offset: float = 0.0) -> KernelExpansion | Table:
         """The function k(x, states_) C + offset, from (n,) or (n, d) states to (n, n_actions)."""
-        return expand(self.kernel, self._data.index, coefficients, offset)
+        return expand(self.parameters_.kernel, self._data.index, coefficients, offset)
 
     def _regress(self, targets: NDArray) -> KernelExpansion | Table:
-        weights = self._ready_solver().regress(targets, self.regularization)
+        weights = self._ready_solver().regress(targets, self.parameters_.regularization)
         return self.function(self.coefficients(weights))
 
     def _rewards_above_prior(self, gamma: float) -> NDArray:
         """Summed rewards of the residual q - prior: r - prior + gamma (1 - d) prior."""
-        data = self._data
-        if self.prior == 0.0:
+        data, prior = self._data, self.parameters_.prior
+        if prior == 0.0:
             return data.pair_reward
-        return data.pair_reward + self.prior * (gamma * data.pair_continuing - data.pair_count)
+        return data.pair_reward + prior * (gamma * data.pair_continuing - data.pair_count)
 
     def _add(self, columns: tuple[NDArray, ...]) -> WorldModel:
         self._data.add(*columns)
-        n_pairs = len(self._data.pair_state)
-        method = choose_method(self.method, self.kernel, n_pairs, self.max_rank)
+        used, n_pairs = self.parameters_, len(self._data.pair_state)
+        method = choose_method(used.method, used.kernel, n_pairs, used.max_rank)
         if self._solver is None or method != self.method_:
             self.method_ = method
             self._solver = make_solver(
-                method, self.kernel, self._data, self.tolerance, self.max_rank
+                method, used.kernel, self._data, used.tolerance, used.max_rank
             )
         self._solver_is_stale = True
         if method == "low_rank":
@@ -235,15 +259,18 @@ class WorldModel:
 
     def _ready_solver(self) -> Solver:
         """The solver, brought up to date where the data grew since it was last used."""
+        if self._solver is None:
+            raise ValueError("the model knows no transitions yet: call fit")
         if self._solver_is_stale:
             self._solver.update()
             self._solver_is_stale = False
         return self._solver
 
-    def _check_parameters(self) -> None:
+    def _checked_parameters(self) -> SimpleNamespace:
         check_count(self.n_actions, "n_actions")
         check_positive(self.regularization, "regularization")
         check_not_negative(self.tolerance, "tolerance")
         check_count(self.max_rank, "max_rank")
         check_number(self.prior, "prior")
         check_method(self.method)
+        return SimpleNamespace(**self.get_params())
