@@ -49,8 +49,11 @@ class Archive:
 
 
 def write_archive(path: str | Path, arrays: Mapping[str, NDArray]) -> None:
+    for name, array in arrays.items():
+        if array.dtype.hasobject:
+            raise TypeError(f"{name} holds Python objects, which only pickle could store")
     with written_aside(path) as file:
-        np.savez_compressed(file, allow_pickle=False, **arrays)
+        np.savez_compressed(file, **arrays)
 
 
 def _check_header(file: zipfile.ZipFile, name: str) -> None:
