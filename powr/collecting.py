@@ -58,6 +58,7 @@ class Collector:
         self.episode_returns: list[float] = []
         self.finished: list[Columns] = []
         self.episode: Episode | None = None
+        self._layers = list(layers_of(env))
         self._left: list[Any] | None = None
         self.observations = observations_of(env.observation_space)
         self.actions = actions_of(env)
@@ -91,11 +92,16 @@ class Collector:
 
     def lend(self, callback: Callable[[T], Any], agent: T) -> Any:
         """The answer of a callback, which may use the environment."""
-        before = counters(self.env)
+        before = self._counters()
         answer = callback(agent)
-        if self.episode is not None and counters(self.env) != before:
+        if self.episode is not None and self._counters() != before:
             self._recover("by the callback")
         return answer
+
+    def _counters(self) -> list[Any]:
+        """What only steps and resets change, quick to read: time limits and the random state."""
+        elapsed = [vars(layer).get("_elapsed_steps") for layer in self._layers]
+        return [*elapsed, plain(vars(self._layers[-1]).get("_np_random"))]
 
     def _recover(self, when: str) -> None:
         episode = self.episode
@@ -161,12 +167,6 @@ class Collector:
 def fingerprint(env: gymnasium.Env) -> list[Any]:
     """The plain data in an environment and its wrappers, which steps and resets change."""
     return [{name: plain(value) for name, value in vars(layer).items()} for layer in layers_of(env)]
-
-
-def counters(env: gymnasium.Env) -> list[Any]:
-    """What only steps and resets change: time limits and the random state. Quick to read."""
-    names = ("_elapsed_steps", "_np_random")
-    return [plain(vars(layer).get(name)) for layer in layers_of(env) for name in names]
 
 
 def layers_of(env: gymnasium.Env) -> Iterator[gymnasium.Env]:
