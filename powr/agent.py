@@ -1,13 +1,12 @@
-"""POWR, the agent: episodes, world model and mirror descent in alternation.
+"""POWR, the agent: experience, world model and mirror descent in alternation.
 
-One epoch collects episodes with the current policy, adds them to the world model, Eq. (10), and
-takes a few steps of mirror descent in it, Algorithm 1. The policy is the softmax of the step size
-times the sum of all action-value estimates so far, Eq. (15), kept as one weight matrix.
+The agent plays with an optimistic policy and plans anew whenever something was learned: Algorithm 1
+on all data, from the uniform policy (`planners.py`). `summed=True` gives the alternation as the
+paper prints it and the authors run it (`epochs.py`).
 """
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,21 +17,20 @@ from numpy.typing import NDArray
 
 from powr.collecting import Collector
 from powr.kernels import Kernel
-from powr.planning import Plan, first_plan, summed_plan
+from powr.planners import Planner
 from powr.progress import Progress
-from powr.settings import KernelSetting, Setting
+from powr.settings import KernelSetting, Setting, make_planner
 from powr.solvers import TOLERANCE, check_method
-from powr.spaces import default_kernel, make_env
-from powr.transitions import Columns
+from powr.spaces import make_env
 from powr.validation import (
     check_count,
+    check_flag,
     check_gamma,
     check_not_negative,
     check_number,
     check_positive,
     check_seed,
 )
-from powr.world_model import WorldModel
 
 Callback = Callable[["POWR"], Any]
 
@@ -40,32 +38,38 @@ Callback = Callable[["POWR"], Any]
 class POWR:
     """Policy mirror descent with an operator world model.
 
+    `POWR(env).learn(n)` needs no settings: what is None is chosen from the task and the data, and
+    `settings_` says what was chosen and why.
+
     Parameters
     ----------
     env : a gymnasium environment or the id of one, with `Discrete` actions and observations that
         are a `Box` (flattened) or finite: `Discrete`, `MultiDiscrete`, `MultiBinary`, or a `Tuple`
         or `Dict` of such.
-    kernel : the state kernel, one of `powr.kernels` or a callable of your own. Default: `Dirac` for
-        finite observations; `Exponential` for a box, with a third of each dimension's range as
-        bandwidth.
-    step_size : eta of Eq. (14). Larger steps turn greedy sooner.
-    regularization : lambda of Eq. (10).
-    gamma : the discount factor.
-    mirror_steps : steps of mirror descent per epoch.
-    episodes_per_epoch : the least number of episodes an epoch collects.
-    epoch_growth : the least growth of the data an epoch collects, as a fraction of what there is;
-        0.05 plans anew whenever there are 5% more transitions.
-    method, tolerance, max_rank : how the world model is solved, see `WorldModel`; auto keeps the
-        time of a plan bounded.
-    prior : the action value of what was never tried.
+    kernel : the state kernel, one of `powr.kernels` or, with `summed`, a callable of your own.
+        Default: `Dirac` for finite observations, `Exponential` for a box.
+    gamma : the discount factor. Default: from the time limit for finite observations, else 0.99.
+    step_size : eta of Eq. (14). Default: steps that grow, in units of the spread of the values.
+    mirror_steps : steps of mirror descent per plan. Default: until the values settle.
+    regularization : lambda of Eq. (10). Default, for finite observations: one imagined visit per
+        pair where outcomes vary, none elsewhere.
+    prior : the value of what was never tried. Default: the best return-to-go seen so far.
+    plan_within_episodes : whether to plan as soon as something was learned, or between episodes.
+    summed : whether plans start from the last policy and add to its exponent for ever, as in the
+        paper, instead of starting from the uniform policy. The settings below need it, and the
+        defaults above are then 0.99, 1, 10, 1e-6 and 0.
+    episodes_per_epoch : the least number of episodes between two plans.
+    epoch_growth : the least growth of the data between two plans, as a fraction of what there is.
+    method, tolerance, max_rank : how the world model is solved, see `WorldModel`.
     seed : seeds every random draw, those of the environment included.
 
     Attributes
     ----------
     num_timesteps : environment steps taken so far.
     episode_returns : the return of each finished episode.
-    kernel_ : the kernel in use, None before the first epoch has chosen it.
-    model_ : the world model, None before the first epoch.
+    settings_ : what was chosen, by the name of the setting: pairs of a value and the reason.
+    n_plans_ : plans made so far.
+    model_ : the world model of the last plan; None before it, and for finite observations.
 
     Examples
     --------
@@ -76,32 +80,36 @@ class POWR:
     """
 
     kernel = KernelSetting()
-    step_size = Setting(check_positive)
-    regularization = Setting(check_positive)
     gamma = Setting(check_gamma)
+    step_size = Setting(check_positive)
     mirror_steps = Setting(check_count)
+    regularization = Setting(check_positive)
+    prior = Setting(check_number)
+    plan_within_episodes = Setting(check_flag)
+    summed = Setting(check_flag)
     episodes_per_epoch = Setting(check_count)
     epoch_growth = Setting(check_not_negative)
     method = Setting(check_method)
     tolerance = Setting(check_not_negative)
     max_rank = Setting(check_count)
-    prior = Setting(check_number)
 
     def __init__(
         self,
         env: gymnasium.Env | str,
         *,
         kernel: Kernel | None = None,
-        step_size: float = 1.0,
-        regularization: float = 1e-6,
-        gamma: float = 0.99,
-        mirror_steps: int = 10,
+        gamma: float | None = None,
+        step_size: float | None = None,
+        mirror_steps: int | None = None,
+        regularization: float | None = None,
+        prior: float | None = None,
+        plan_within_episodes: bool = True,
+        summed: bool = False,
         episodes_per_epoch: int = 1,
         epoch_growth: float = 0.05,
         method: str = "auto",
         tolerance: float = TOLERANCE,
         max_rank: int = 1000,
-        prior: float = 0.0,
         seed: int = 0,
     ):
         env = make_env(env)
@@ -111,21 +119,21 @@ class POWR:
         self._prediction_generator = np.random.default_rng(prediction)
         self.n_actions = int(self._collector.actions.n)
         self.kernel = kernel
-        self.step_size = step_size
-        self.regularization = regularization
         self.gamma = gamma
+        self.step_size = step_size
         self.mirror_steps = mirror_steps
+        self.regularization = regularization
+        self.prior = prior
+        self.plan_within_episodes = plan_within_episodes
+        self.summed = summed
         self.episodes_per_epoch = episodes_per_epoch
         self.epoch_growth = epoch_growth
         self.method = method
         self.tolerance = tolerance
         self.max_rank = max_rank
-        self.prior = prior
-        self.kernel_: Kernel | None = None
-        self._history: list[Columns] = []
-        self._model: WorldModel | None = None
-        self._plan = first_plan(self.n_actions)
-        self._warned = False
+        self.n_plans_ = 0
+        self._planner = make_planner(self)
+        self._planned_before_episode = 0
 
     @property
     def seed(self) -> int:
@@ -144,10 +152,12 @@ class POWR:
         return self._collector.episode_returns
 
     @property
-    def model_(self) -> WorldModel | None:
-        if self._model is None and self._history:
-            self._model = self._fitted()
-        return self._model
+    def model_(self) -> Any:
+        return self._planner.model
+
+    @property
+    def settings_(self) -> dict[str, tuple[Any, str]]:
+        return self._planner.chosen()
 
     def learn(
         self, total_timesteps: int, callback: Callback | None = None, progress_bar: bool = False
@@ -159,21 +169,15 @@ class POWR:
         `callback(agent)` is called after every step; a true answer ends the call.
         """
         check_count(total_timesteps, "total_timesteps")
-        self._collector.take_up()
+        self._take_up()
         goal = self.num_timesteps + total_timesteps
         with Progress(self, total_timesteps, enabled=progress_bar) as progress:
             going_on = True
             while going_on and self.num_timesteps < goal:
-                self._plan_if_due()
-                going_on = self._step(callback, progress)
-            self._plan_if_due()
+                self._step()
+                progress.step()
+                going_on = callback is None or not self._lend(callback)
         self._collector.leave()
-        if not self.episode_returns:
-            warnings.warn(
-                f"no episode ended within {self.num_timesteps} timesteps, so nothing was learned: "
-                "train longer, or give the environment a time limit (max_episode_steps)",
-                stacklevel=2,
-            )
         return self
 
     def predict(
@@ -190,16 +194,18 @@ class POWR:
         """
         states, single = self._collector.observations.states(observation)
         if deterministic:
-            actions = self._plan.policy.greedy(states)
+            actions = self._planner.shown.greedy(states)
         else:
             draws = self._prediction_generator.random(len(states))
-            actions = self._plan.policy.sample(states, draws)
+            actions = self._planner.shown.sample(states, draws)
         actions = actions + int(self._collector.actions.start)
         return (actions[0] if single else actions), state
 
     def action_probabilities(self, observations: Any) -> NDArray:
         """The policy at a batch of observations, (n, n_actions)."""
-        return self._plan.policy.probabilities(self._collector.observations.states(observations)[0])
+        return self._planner.shown.probabilities(
+            self._collector.observations.states(observations)[0]
+        )
 
     def save(self, path: str | Path) -> None:
         """Write the agent, its data and its random state to one `.npz` file."""
@@ -223,77 +229,57 @@ class POWR:
 
         return load(path, env, kernel)
 
-    def _step(self, callback: Callback | None, progress: Progress) -> bool:
-        """One step in the environment; False if the callback says stop."""
+    # -- one step -----------------------------------------------------------------------------
+
+    def _take_up(self) -> None:
+        """Be ready to go on, also after an interrupt and with settings changed before the start."""
+        if self.num_timesteps == 0:
+            self._planner = make_planner(self)
+        elif self._planner.size != self.num_timesteps:
+            self._rebuild(min(self._planner.planned_at, self.num_timesteps))
+        self._collector.take_up()
+        self._forget_what_was_taken_back()
+
+    def _step(self) -> None:
+        """One step in the environment, and a plan where one is due."""
+        collector, planner = self._collector, self._planner
+        if collector.episode is None:
+            self._planned_before_episode = planner.planned_at
         try:
-            self._collector.step(self._plan.policy)
-            progress.step()
-            return callback is None or not self._collector.lend(callback, self)
+            ended = collector.step(planner.policy)
+        except BaseException:
+            collector.take_back()
+            self._forget_what_was_taken_back()
+            raise
+        if planner.observe(collector.last_transition, ended):
+            planner.plan()
+            self.n_plans_ += 1
+
+    def _lend(self, callback: Callback) -> Any:
+        """The answer of a callback, which may use the environment."""
+        try:
+            answer = self._collector.lend(callback, self)
         except BaseException:
             self._collector.take_back()
+            self._forget_what_was_taken_back()
             raise
+        self._forget_what_was_taken_back()
+        return answer
 
-    def _plan_if_due(self) -> None:
-        collector = self._collector
-        if collector.episode is not None or len(collector.finished) < self.episodes_per_epoch:
-            return
-        fitted = 0 if self.model_ is None else self.model_.n_transitions_
-        if self.num_timesteps - fitted >= self.epoch_growth * fitted:
-            self._plan_epoch()
+    def _forget_what_was_taken_back(self) -> None:
+        if self._planner.size > self.num_timesteps:
+            self._rebuild(self._planned_before_episode)
 
-    def _plan_epoch(self) -> None:
-        """One epoch; where it is interrupted, the policy is as it was and plans it later."""
-        columns = joined(self._collector.finished)
-        # Until the plan is made there is no model: after an interrupt it is fitted again.
-        model, self._model = self.model_ or self._new_model(columns[0]), None
-        model.partial_fit(*columns)
-        plan = summed_plan(
-            model,
-            self._plan,
-            steps=self.mirror_steps,
-            step_size=self.step_size,
-            gamma=self.gamma,
-        )
-        self._warn_of_guard(plan)
-        # All that takes time is done, so that an interrupt finds the old policy or the new one.
-        self._model, self._plan = model, plan
-        self._history, self._collector.finished = [*self._history, columns], []
-
-    def _warn_of_guard(self, plan: Plan) -> None:
-        if plan.regularization > self.regularization and not self._warned:
-            self._warned = True
-            warnings.warn(
-                f"the world model gave action values beyond what the rewards allow, so it was "
-                f"solved with the regularization {plan.regularization:g} instead of "
-                f"{self.regularization:g}: a rougher kernel (Exponential), another bandwidth or a "
-                "stronger regularization may suit the task better",
-                stacklevel=4,
-            )
-
-    def _fitted(self) -> WorldModel:
-        """The world model that knows the epochs planned so far."""
-        model = self._new_model(self._history[0][0])
-        for columns in self._history:
-            model.partial_fit(*columns)
-        return model
-
-    def _new_model(self, states: NDArray) -> WorldModel:
-        space = self.env.observation_space
-        self.kernel_ = self.kernel or self.kernel_ or default_kernel(space, states)
-        return WorldModel(
-            self.kernel_,
-            self.n_actions,
-            regularization=self.regularization,
-            method=self.method,
-            tolerance=self.tolerance,
-            max_rank=self.max_rank,
-            prior=self.prior,
-        )
+    def _rebuild(self, planned_at: int) -> None:
+        """The planner as the collected data make it, planned last at timestep `planned_at`."""
+        self._planner = rebuilt(self, planned_at)
 
 
-def joined(chunks: list[Columns]) -> Columns:
-    """One set of transitions out of several."""
-    states, actions, rewards, next_states, terminated = map(
-        np.concatenate, zip(*chunks, strict=True)
-    )
-    return states, actions, rewards, next_states, terminated
+def rebuilt(agent: POWR, planned_at: int) -> Planner:
+    """A planner that has seen all of the agent's data and planned at one timestep only."""
+    planner = make_planner(agent)
+    for transition, ended in agent._collector.transitions():
+        planner.observe(transition, ended)
+        if planner.size == planned_at:
+            planner.plan()
+    return planner

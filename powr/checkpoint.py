@@ -1,9 +1,9 @@
 """Agents as files: one `.npz` with all that is needed to go on learning, and nothing executable.
 
-What was experienced is stored, not what follows from it: the world model is fitted again to the
-same epochs in the same order, and an episode under way is played again from its seed. The policy's
-coefficients are sums over all epochs and stored as they are. So an agent that is saved, loaded and
-trained on equals one that was never interrupted, to the last bit.
+What was experienced is stored, not what follows from it: the last plan is made again from the data
+it was made of, and an episode under way is played again from its seed. Where plans are summed, the
+policy's coefficients are sums over all epochs and stored as they are. So an agent that is saved,
+loaded and trained on equals one that was never interrupted, to the last bit.
 """
 
 from __future__ import annotations
@@ -20,11 +20,12 @@ from numpy.typing import NDArray
 
 import powr
 from powr import compact
-from powr.agent import POWR
+from powr.agent import POWR, rebuilt
 from powr.archive import Archive, write_archive
 from powr.collecting import Episode
+from powr.epochs import EpochPlanner
 from powr.kernels import Kernel
-from powr.planning import Plan
+from powr.planning import Plan, first_plan
 from powr.policy import make_policy
 from powr.records import (
     check_environment,
@@ -34,11 +35,12 @@ from powr.records import (
     make_kernel,
     make_recorded_env,
 )
+from powr.settings import make_epoch_planner
 from powr.spaces import make_env, observations_of
 from powr.transitions import Columns
 from powr.validation import check_finite, check_number, check_transitions
 
-FORMAT = 1
+FORMAT = 2
 ARRAYS = (*compact.NAMES, "coefficients", "exponents_at_states", "episode_returns")
 SETTINGS = tuple(
     name for name in inspect.signature(POWR).parameters if name not in ("env", "kernel")
@@ -52,12 +54,13 @@ def save(agent: POWR, path: str | Path) -> None:
     """Write the agent to `path`, whole or not at all."""
     collector = agent._collector
     open_episodes = [] if collector.episode is None else [collector.episode.columns()]
-    chunks = [*agent._history, *collector.finished, *open_episodes]
+    chunks = [*collector.finished, *open_episodes]
+    plan = plan_of(agent)
     arrays = {
         "metadata": np.array(json.dumps(describe(agent), allow_nan=False)),
         **compact.pack(chunks, collector.observations.shape),
-        "coefficients": agent._plan.coefficients,
-        "exponents_at_states": agent._plan.exponents,
+        "coefficients": plan.coefficients,
+        "exponents_at_states": plan.exponents,
         "episode_returns": np.array(collector.episode_returns, float),
     }
     write_archive(path, arrays)
@@ -106,11 +109,13 @@ def describe(agent: POWR) -> dict[str, Any]:
         "spaces": describe_spaces(agent.env),
         "settings": {name: getattr(agent, name) for name in SETTINGS},
         "kernel": describe_kernel(agent.kernel, shape),
-        "kernel_in_use": describe_kernel(agent.kernel_, shape),
-        "plan_regularization": agent._plan.regularization,
+        "kernel_in_use": describe_kernel(kernel_in_use(agent), shape),
+        "plan_regularization": plan_of(agent).regularization,
         "num_timesteps": collector.num_timesteps,
-        "epochs": len(agent._history),
-        "collected_episodes": len(collector.finished),
+        "planned_at": agent._planner.planned_at,
+        "planned_before_episode": agent._planned_before_episode,
+        "plans": agent.n_plans_,
+        "epochs": agent._planner.epochs if isinstance(agent._planner, EpochPlanner) else [],
         "open_episode": episode
         and {
             "seed": episode.seed,
@@ -152,37 +157,71 @@ def restore(
     shape = observations_of(env.observation_space).shape
     kernel = make_kernel(metadata["kernel"], given, shape)
     agent = POWR(env, kernel=kernel, **metadata["settings"])
-    agent.kernel_ = make_kernel(metadata["kernel_in_use"], given, shape)
     chunks = [
         check_transitions(*columns, n_actions=agent.n_actions, shape=shape)
         for columns in compact.unpack(arrays, shape)
     ]
-    n_fitted = metadata["epochs"]
-    n_finished = n_fitted + metadata["collected_episodes"]
-    if len(chunks) != n_finished + (metadata["open_episode"] is not None):
-        raise ValueError(f"its metadata speak of {n_finished} chunks, not of {len(chunks)}")
-    agent._history = chunks[:n_fitted]
-    collector = agent._collector
-    collector.finished = chunks[n_fitted:n_finished]
-    if metadata["open_episode"] is not None:
+    collector, is_open = agent._collector, metadata["open_episode"] is not None
+    collector.finished = chunks[: len(chunks) - is_open]
+    if is_open:
         collector.episode = make_episode(metadata["open_episode"], chunks[-1])
+    n_transitions = sum(len(columns[1]) for columns in chunks)
+    planned_at, num_timesteps = int(metadata["planned_at"]), int(metadata["num_timesteps"])
+    if num_timesteps != n_transitions or not 0 <= planned_at <= n_transitions:
+        raise ValueError(
+            f"its metadata speak of {num_timesteps} timesteps, planned at {planned_at}, not of "
+            f"{n_transitions}"
+        )
+    if agent.summed:
+        in_use = make_kernel(metadata["kernel_in_use"], given, shape)
+        agent._planner = restore_epochs(agent, metadata, arrays, in_use)
+    else:
+        agent._planner = rebuilt(agent, planned_at)
+    agent._planned_before_episode = int(metadata["planned_before_episode"])
+    agent.n_plans_ = int(metadata["plans"])
+    collector.episode_returns = check_table(
+        arrays["episode_returns"], "episode_returns", arrays["episode_returns"].shape[:1]
+    ).tolist()
+    collector.num_timesteps = num_timesteps
+    collector.generator.bit_generator.state = metadata["random_states"]["training"]
+    agent._prediction_generator.bit_generator.state = metadata["random_states"]["prediction"]
+    return agent
 
-    model = agent.model_
+
+def restore_epochs(
+    agent: POWR, metadata: dict[str, Any], arrays: dict[str, NDArray], kernel: Kernel | None
+) -> EpochPlanner:
+    """The planner of an agent whose plans are summed: its epochs, and the sum as it was."""
+    planner = make_epoch_planner(agent)
+    planner.kernel_ = kernel
+    for transition, ended in agent._collector.transitions():
+        planner.observe(transition, ended)
+    epochs = metadata["epochs"]
+    if not all(isinstance(length, int) and length > 0 for length in epochs):
+        raise ValueError(f"its epochs {epochs} are not numbers of episodes")
+    if sum(epochs) > len(agent._collector.finished):
+        raise ValueError(f"its epochs have {sum(epochs)} episodes, more than there are")
+    planner.take_in_epochs(epochs)
+    model = planner.model
     shape = (0 if model is None else len(model.states_), agent.n_actions)
     names = ("coefficients", "exponents_at_states")
     coefficients, exponents = (check_table(arrays[name], name, shape) for name in names)
     if model is not None:
         policy = make_policy(model.function(coefficients))
-        regularization = metadata.get("plan_regularization", agent.regularization)
-        check_number(regularization, "plan_regularization")
-        agent._plan = Plan(policy, coefficients, exponents, regularization)
-    collector.episode_returns = check_table(
-        arrays["episode_returns"], "episode_returns", arrays["episode_returns"].shape[:1]
-    ).tolist()
-    collector.num_timesteps = int(metadata["num_timesteps"])
-    collector.generator.bit_generator.state = metadata["random_states"]["training"]
-    agent._prediction_generator.bit_generator.state = metadata["random_states"]["prediction"]
-    return agent
+        regularization = check_number(metadata["plan_regularization"], "plan_regularization")
+        planner.current = Plan(policy, coefficients, exponents, regularization)
+    return planner
+
+
+def plan_of(agent: POWR) -> Plan:
+    """The plan that is stored as it is: none where plans start afresh."""
+    planner = agent._planner
+    return planner.current if isinstance(planner, EpochPlanner) else first_plan(agent.n_actions)
+
+
+def kernel_in_use(agent: POWR) -> Kernel | None:
+    planner = agent._planner
+    return planner.kernel_ if isinstance(planner, EpochPlanner) else None
 
 
 def make_episode(record: dict[str, Any], columns: Columns) -> Episode:

@@ -46,7 +46,7 @@ class Episode:
 
 
 class Collector:
-    """Plays episodes in an environment and keeps those that no plan has used yet.
+    """Plays episodes in an environment and keeps them.
 
     Every episode starts from a seed of its own, so that one under way can be played again.
     """
@@ -59,6 +59,7 @@ class Collector:
         self.finished: list[Columns] = []
         self.episode: Episode | None = None
         self._layers = list(layers_of(env))
+        self.last_transition: tuple = ()
         self._left: list[Any] | None = None
         self.observations = observations_of(env.observation_space)
         self.actions = actions_of(env)
@@ -73,6 +74,13 @@ class Collector:
         episode.observations.append(self._checked(observation, reward))
         episode.actions.append(action)
         episode.rewards.append(float(reward))
+        self.last_transition = (
+            episode.observations[-2],
+            action,
+            float(reward),
+            episode.observations[-1],
+            bool(terminated),
+        )
         if not (terminated or truncated):
             return False
         episode.terminated = bool(terminated)
@@ -80,6 +88,16 @@ class Collector:
         self.episode_returns.append(float(sum(episode.rewards)))
         self.episode = None
         return True
+
+    def transitions(self) -> Iterator[tuple[tuple, bool]]:
+        """All transitions one by one, and whether each was the last of its episode."""
+        for columns in self.finished:
+            last = len(columns[1]) - 1
+            for number, row in enumerate(zip(*map(rows_of, columns), strict=True)):
+                yield row, number == last
+        if self.episode is not None:
+            for row in zip(*map(rows_of, self.episode.columns()), strict=True):
+                yield row, False
 
     def leave(self) -> None:
         """Remember how the environment was left, so that `take_up` sees what others did to it."""
@@ -162,6 +180,11 @@ class Collector:
             f"timestep {self.num_timesteps}: {fault}. The episode was discarded and the agent is "
             "as it was before it"
         )
+
+
+def rows_of(column: NDArray) -> list:
+    """Numbers as Python's own, which hash and compare quickly; vectors as arrays."""
+    return column.tolist() if column.ndim == 1 else list(column)
 
 
 def fingerprint(env: gymnasium.Env) -> list[Any]:

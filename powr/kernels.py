@@ -65,7 +65,7 @@ class Dirac:
         return "Dirac()"
 
 
-class _Stationary:
+class Stationary:
     """A kernel of the distance ||(x - x') / bandwidth||."""
 
     _metric: str
@@ -83,13 +83,18 @@ class _Stationary:
         self.bandwidth = sigma
 
     def __call__(self, x: ArrayLike, y: ArrayLike) -> NDArray:
-        gram = cdist(self._scale(x), self._scale(y), self._metric)
+        gram = cdist(self.scaled(x), self.scaled(y), self._metric)
         return self._of_distance_(gram)
+
+    def of_distances(self, distances: NDArray) -> NDArray:
+        """k as a function of ||(x - x') / bandwidth||; may write to the distances."""
+        return self._of_distance_(distances**2 if self._metric == "sqeuclidean" else distances)
 
     def diagonal(self, x: NDArray) -> NDArray:
         return np.ones(len(x))
 
-    def _scale(self, x: ArrayLike) -> NDArray:
+    def scaled(self, x: ArrayLike) -> NDArray:
+        """The states in units of the bandwidth, (n, d)."""
         x = np.asarray(x, dtype=float)
         if x.ndim == 1:
             x = x[:, None]
@@ -114,7 +119,7 @@ class _Stationary:
         return f"{type(self).__name__}({self.bandwidth.tolist()})"
 
 
-class Gaussian(_Stationary):
+class Gaussian(Stationary):
     """k(x, x') = exp(-||(x - x') / bandwidth||^2 / 2).
 
     >>> Gaussian(2.0)([[0.0]], [[2.0]]).round(4)
@@ -129,7 +134,7 @@ class Gaussian(_Stationary):
         return np.exp(distance, out=distance)
 
 
-class Exponential(_Stationary):
+class Exponential(Stationary):
     """k(x, x') = exp(-||(x - x') / bandwidth||), the Sobolev kernel, or Matern 1/2.
 
     >>> Exponential([1.0, 2.0])([[0.0, 0.0]], [[0.0, 2.0]]).round(4)
@@ -144,7 +149,7 @@ class Exponential(_Stationary):
         return np.exp(distance, out=distance)
 
 
-class Matern32(_Stationary):
+class Matern32(Stationary):
     """k(x, x') = (1 + s) exp(-s) with s = sqrt(3) ||(x - x') / bandwidth||.
 
     >>> Matern32(1.0)([[0.0]], [[1.0]]).round(4)
@@ -161,7 +166,7 @@ class Matern32(_Stationary):
         return factor
 
 
-class Matern52(_Stationary):
+class Matern52(Stationary):
     """k(x, x') = (1 + s + s^2 / 3) exp(-s) with s = sqrt(5) ||(x - x') / bandwidth||.
 
     >>> Matern52(1.0)([[0.0]], [[1.0]]).round(4)

@@ -102,21 +102,28 @@ def add_agent_settings(group: Any) -> None:
     group.add_argument(
         "--bandwidth", nargs="+", type=float, metavar="X", help="one, or one per dimension"
     )
-    for name, default in agent_settings().items():
+    for name, (kind, default) in agent_settings().items():
+        option = f"--{name.replace('_', '-')}"
+        if kind is bool:
+            action = argparse.BooleanOptionalAction
+            group.add_argument(option, action=action, default=default, help=descriptions.get(name))
+            continue
         group.add_argument(
-            f"--{name.replace('_', '-')}",
-            type=type(default),
+            option,
+            type=kind,
             default=default,
             choices=METHODS if name == "method" else None,
-            metavar={int: "N", float: "X"}.get(type(default)),
+            metavar={int: "N", float: "X"}.get(kind),
             help=descriptions.get(name),
         )
 
 
-def agent_settings() -> dict[str, int | float | str]:
-    """The numbers and words that `POWR` takes as keywords, and their defaults."""
+def agent_settings() -> dict[str, tuple[type, Any]]:
+    """The numbers, words and flags that `POWR` takes as keywords: their types and defaults."""
     parameters = inspect.signature(POWR).parameters.values()
-    return {p.name: p.default for p in parameters if isinstance(p.default, int | float | str)}
+    types = {"int": int, "float": float, "str": str, "bool": bool}
+    kinds = {p.name: types.get(str(p.annotation).removesuffix(" | None")) for p in parameters}
+    return {p.name: (kind, p.default) for p in parameters if (kind := kinds[p.name]) is not None}
 
 
 def described_parameters(docstring: str) -> dict[str, str]:

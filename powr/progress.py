@@ -1,4 +1,4 @@
-"""The progress bar of `POWR.learn`: timesteps, last return, rank of the model, seconds per step."""
+"""The progress bar of `POWR.learn`: timesteps, last return, plans, seconds per step."""
 
 from __future__ import annotations
 
@@ -36,8 +36,7 @@ class Progress:
     def _show(self) -> None:
         agent, bar = self._agent, self._bar
         figures = {"s/step": f"{bar.format_dict['elapsed'] / max(bar.n, 1):.1e}"}
-        if agent.model_ is not None:
-            figures = {"rank": f"{agent.model_.rank_}", **figures}
+        figures = {"plans": f"{agent.n_plans_}", **figures}
         if agent.episode_returns:
             figures = {"return": f"{agent.episode_returns[-1]:.6g}", **figures}
         bar.set_postfix(figures)

@@ -177,3 +177,23 @@ def _first_positions(numbers: NDArray, n_known: int) -> NDArray:
     """Where each number from n_known on occurs first; numbers are given in order of appearance."""
     highest_before = np.maximum.accumulate(np.concatenate([[n_known - 1], numbers[:-1]]))
     return np.flatnonzero(numbers > highest_before)
+
+
+def as_columns(transitions: list[tuple]) -> Columns:
+    """Transitions that were taken one by one as columns."""
+    states, actions, rewards, next_states, terminated = zip(*transitions, strict=True)
+    return (
+        np.array(states),
+        np.array(actions, int),
+        np.array(rewards, float),
+        np.array(next_states),
+        np.array(terminated, bool),
+    )
+
+
+def joined(chunks: list[Columns]) -> Columns:
+    """One set of transitions out of several."""
+    states, actions, rewards, next_states, terminated = map(
+        np.concatenate, zip(*chunks, strict=True)
+    )
+    return states, actions, rewards, next_states, terminated

@@ -46,6 +46,12 @@ def check_count(value: object, name: str) -> int:
     return int(value)
 
 
+def check_flag(value: object, name: str) -> bool:
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
+
+
 def check_seed(seed: object) -> int:
     if isinstance(seed, bool) or not isinstance(seed, Integral):
         raise TypeError(f"seed must be a whole number, got {seed!r}")
