@@ -29,9 +29,8 @@ _VALUE_BANDWIDTH = 2.0
 # Two actions are this far apart for the map, in units of its bandwidth: they share most of it.
 _ACTION_DISTANCE = 0.05
 
-# The ridges of the two regressions, as shares of the kernel's variance.
-_MAP_RIDGE = 1e-8
-_VALUE_RIDGE = 1e-2
+# The ridge of both regressions, as a share of the kernel's variance.
+_RIDGE = 1e-8
 
 # Sweeps end where they change no action value by more than this share of their range.
 _SWEEP_TOLERANCE = 1e-4
@@ -55,7 +54,7 @@ class DisplacementMap:
         trend = with_constant(self._centers)
         self._trend = np.linalg.lstsq(trend, targets, rcond=None)[0]
         gram = self._kernel(self._centers, self._centers)
-        gram[np.diag_indices_from(gram)] += _MAP_RIDGE
+        gram[np.diag_indices_from(gram)] += _RIDGE
         self._coefficients = cho_solve(cho_factor(gram), targets - trend @ self._trend)
         self._low, self._high = targets.min(axis=0), targets.max(axis=0)
 
@@ -126,7 +125,7 @@ class DisplacementModel:
         kriging = Kriging(
             self.kernel,
             self.centers,
-            _VALUE_RIDGE,
+            _RIDGE,
             n_landmarks=_LANDMARKS,
             n_neighbours=_NEIGHBOURS,
         )
@@ -153,7 +152,7 @@ class DisplacementModel:
         )
         self.values = residual + self.prior
         gram = self.kernel(self.centers, self.centers)
-        gram[np.diag_indices_from(gram)] += _VALUE_RIDGE
+        gram[np.diag_indices_from(gram)] += _RIDGE
         self._coefficients = cho_solve(cho_factor(gram), self.values - self.prior)
 
     def _look_ahead(self, states: NDArray) -> tuple[NDArray, NDArray]:
