@@ -1,84 +1,75 @@
-"""POWR, the agent: episodes, world model and mirror descent in alternation.
+"""POWR, the agent: experience, world model and mirror descent in alternation.
 
-One epoch collects episodes with the current policy, adds them to the world model, Eq. (10), and
-takes a few steps of mirror descent in it, Algorithm 1. The policy is the softmax of the step size
-times the sum of all action-value estimates so far, Eq. (15), kept as one weight matrix.
+The agent plays with an optimistic policy and plans anew whenever something was learned: Algorithm 1
+on all data, from the uniform policy (`planners.py`). `summed=True` gives the alternation as the
+paper prints it and the authors run it (`epochs.py`).
 """
 
 from __future__ import annotations
 
-import math
-import warnings
-from bisect import bisect_right
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import gymnasium
 import numpy as np
-from gymnasium.spaces import Discrete
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from powr.kernels import Dirac, Kernel
-from powr.mirror_descent import mirror_descent, softmax
+from powr.collecting import Collector
+from powr.kernels import Kernel
+from powr.planners import Planner
 from powr.progress import Progress
-from powr.spaces import check_kernel, check_spaces, default_kernel, make_env
+from powr.settings import KernelSetting, Setting, make_planner
+from powr.solvers import TOLERANCE, check_method
+from powr.spaces import make_env
 from powr.validation import (
     check_count,
+    check_flag,
     check_gamma,
-    check_method,
     check_not_negative,
     check_number,
     check_positive,
-    check_states,
+    check_seed,
 )
-from powr.world_model import StateFunction, WorldModel
 
 Callback = Callable[["POWR"], Any]
-
-
-@dataclass
-class Episode:
-    """An episode under way, with what is needed to take it back or to play it again."""
-
-    seed: int
-    first_timestep: int
-    generator_state: dict
-    observations: list
-    actions: list[int] = field(default_factory=list)
-    rewards: list[float] = field(default_factory=list)
-    terminated: bool = False
 
 
 class POWR:
     """Policy mirror descent with an operator world model.
 
+    `POWR(env).learn(n)` needs no settings: what is None is chosen from the task and the data, and
+    `settings_` says what was chosen and why.
+
     Parameters
     ----------
     env : a gymnasium environment or the id of one, with `Discrete` actions and observations that
-        are `Discrete` or a one-dimensional `Box`.
-    kernel : the state kernel. Default: `Dirac` for discrete observations; `Exponential` for a box,
-        with a third of each dimension's range as bandwidth.
-    step_size : eta of Eq. (14). Larger steps turn greedy sooner.
-    regularization : lambda of Eq. (10).
-    gamma : the discount factor.
-    mirror_steps : steps of mirror descent an epoch.
-    episodes_per_epoch : the least number of episodes an epoch collects.
-    epoch_growth : the least growth of the data an epoch collects, as a fraction of what there is;
-        0.05 plans anew whenever there are 5% more transitions.
-    method : how the world model is solved: exact, low_rank or subset (see `WorldModel`); auto is
-        exact for the Dirac kernel and subset for others, which keeps the time of a plan bounded.
-    tolerance, max_rank : of the low-rank or subset world model; unused for the Dirac kernel.
-    prior : the action value of what was never tried.
+        are a `Box` (flattened) or finite: `Discrete`, `MultiDiscrete`, `MultiBinary`, or a `Tuple`
+        or `Dict` of such.
+    kernel : the state kernel, one of `powr.kernels` or, with `summed`, a callable of your own.
+        Default: `Dirac` for finite observations, `Exponential` for a box.
+    gamma : the discount factor. Default: from the time limit for finite observations, else 0.99.
+    step_size : eta of Eq. (14). Default: steps that grow, in units of the spread of the values.
+    mirror_steps : steps of mirror descent per plan. Default: until the values settle.
+    regularization : lambda of Eq. (10). Default, for finite observations: one imagined visit per
+        pair where outcomes vary, none elsewhere.
+    prior : the value of what was never tried. Default: the best return-to-go seen so far.
+    plan_within_episodes : whether to plan as soon as something was learned, or between episodes.
+    summed : whether plans start from the last policy and add to its exponent for ever, as in the
+        paper, instead of starting from the uniform policy. The settings below need it, and the
+        defaults above are then 0.99, 1, 10, 1e-6 and 0.
+    episodes_per_epoch : the least number of episodes between two plans.
+    epoch_growth : the least growth of the data between two plans, as a fraction of what there is.
+    method, tolerance, max_rank : how the world model is solved, see `WorldModel`.
     seed : seeds every random draw, those of the environment included.
 
     Attributes
     ----------
     num_timesteps : environment steps taken so far.
     episode_returns : the return of each finished episode.
-    kernel_ : the kernel in use, None before the first epoch has chosen it.
-    model_ : the world model, None before the first epoch.
+    settings_ : what was chosen, by the name of the setting: pairs of a value and the reason.
+    n_plans_ : plans made so far.
+    model_ : the world model of the last plan; None before it, and for finite observations.
 
     Examples
     --------
@@ -88,60 +79,85 @@ class POWR:
     (2, 4)
     """
 
+    kernel = KernelSetting()
+    gamma = Setting(check_gamma)
+    step_size = Setting(check_positive)
+    mirror_steps = Setting(check_count)
+    regularization = Setting(check_positive)
+    prior = Setting(check_number)
+    plan_within_episodes = Setting(check_flag)
+    summed = Setting(check_flag)
+    episodes_per_epoch = Setting(check_count)
+    epoch_growth = Setting(check_not_negative)
+    method = Setting(check_method)
+    tolerance = Setting(check_not_negative)
+    max_rank = Setting(check_count)
+
     def __init__(
         self,
         env: gymnasium.Env | str,
         *,
         kernel: Kernel | None = None,
-        step_size: float = 1.0,
-        regularization: float = 1e-6,
-        gamma: float = 0.99,
-        mirror_steps: int = 10,
+        gamma: float | None = None,
+        step_size: float | None = None,
+        mirror_steps: int | None = None,
+        regularization: float | None = None,
+        prior: float | None = None,
+        plan_within_episodes: bool = True,
+        summed: bool = False,
         episodes_per_epoch: int = 1,
         epoch_growth: float = 0.05,
         method: str = "auto",
-        tolerance: float = 1e-2,
+        tolerance: float = TOLERANCE,
         max_rank: int = 1000,
-        prior: float = 0.0,
         seed: int = 0,
     ):
-        self.env = make_env(env)
-        check_spaces(self.env)
-        self.n_actions = int(self.env.action_space.n)
-        self._first_action = int(self.env.action_space.start)
-        self._discrete = isinstance(self.env.observation_space, Discrete)
-        if kernel is not None:
-            check_kernel(kernel, self.env.observation_space)
-        self.kernel = kernel
-        self.step_size = check_positive(step_size, "step_size")
-        self.regularization = check_positive(regularization, "regularization")
-        self.gamma = check_gamma(gamma)
-        self.mirror_steps = check_count(mirror_steps, "mirror_steps")
-        self.episodes_per_epoch = check_count(episodes_per_epoch, "episodes_per_epoch")
-        self.epoch_growth = check_not_negative(epoch_growth, "epoch_growth")
-        self.method = check_method(method)
-        self.tolerance = check_not_negative(tolerance, "tolerance")
-        self.max_rank = check_count(max_rank, "max_rank")
-        self.prior = check_number(prior, "prior")
-        self.seed = check_seed(seed)
-
-        self.num_timesteps = 0
-        self.episode_returns: list[float] = []
-        self.kernel_: Kernel | None = None
-        self._history: list[tuple[NDArray, ...]] = []
-        self._collected: list[tuple[NDArray, ...]] = []
-        self._episode: Episode | None = None
-        training, prediction = np.random.SeedSequence(self.seed).spawn(2)
-        self._generator = np.random.default_rng(training)
+        env = make_env(env)
+        self._seed = check_seed(seed)
+        training, prediction = np.random.SeedSequence(self._seed).spawn(2)
+        self._collector = Collector(env, np.random.default_rng(training))
         self._prediction_generator = np.random.default_rng(prediction)
-        nothing = np.zeros((0, self.n_actions))
-        self._set_policy(None, nothing, nothing)
+        self.n_actions = int(self._collector.actions.n)
+        self.kernel = kernel
+        self.gamma = gamma
+        self.step_size = step_size
+        self.mirror_steps = mirror_steps
+        self.regularization = regularization
+        self.prior = prior
+        self.plan_within_episodes = plan_within_episodes
+        self.summed = summed
+        self.episodes_per_epoch = episodes_per_epoch
+        self.epoch_growth = epoch_growth
+        self.method = method
+        self.tolerance = tolerance
+        self.max_rank = max_rank
+        self.n_plans_ = 0
+        self._planner = make_planner(self)
+        self._planned_before_episode = 0
 
     @property
-    def model_(self) -> WorldModel | None:
-        if self._model is None and self._history:
-            self._model = self._fitted()
-        return self._model
+    def seed(self) -> int:
+        return self._seed
+
+    @property
+    def env(self) -> gymnasium.Env:
+        return self._collector.env
+
+    @property
+    def num_timesteps(self) -> int:
+        return self._collector.num_timesteps
+
+    @property
+    def episode_returns(self) -> list[float]:
+        return self._collector.episode_returns
+
+    @property
+    def model_(self) -> Any:
+        return self._planner.model
+
+    @property
+    def settings_(self) -> dict[str, tuple[Any, str]]:
+        return self._planner.chosen()
 
     def learn(
         self, total_timesteps: int, callback: Callback | None = None, progress_bar: bool = False
@@ -149,48 +165,47 @@ class POWR:
         """Take `total_timesteps` more steps in the environment and learn from them.
 
         An episode that the last step leaves open is taken up by the next call, so that two calls
-        equal one. `callback(agent)` is called after every step; a true answer ends the call.
+        equal one; where the environment was used in between, it is played again from its seed.
+        `callback(agent)` is called after every step; a true answer ends the call.
         """
-        goal = self.num_timesteps + check_count(total_timesteps, "total_timesteps")
+        check_count(total_timesteps, "total_timesteps")
+        self._take_up()
+        goal = self.num_timesteps + total_timesteps
         with Progress(self, total_timesteps, enabled=progress_bar) as progress:
             going_on = True
             while going_on and self.num_timesteps < goal:
-                self._plan_if_due()
-                try:
-                    going_on = self._collect(goal, callback, progress)
-                except BaseException:
-                    self._take_back_episode()
-                    raise
-            self._plan_if_due()
-        if not self.episode_returns:
-            warnings.warn(
-                f"no episode ended within {self.num_timesteps} timesteps, so nothing was learned: "
-                "train longer, or give the environment a time limit (max_episode_steps)",
-                stacklevel=2,
-            )
+                self._step()
+                progress.step()
+                going_on = callback is None or not self._lend(callback)
+        self._collector.leave()
         return self
 
     def predict(
-        self, observation: ArrayLike, deterministic: bool = True
-    ) -> tuple[NDArray | np.integer, None]:
-        """The action for one observation, or those for a batch: likeliest, or sampled.
+        self,
+        observation: Any,
+        state: Any = None,
+        episode_start: Any = None,
+        deterministic: bool = False,
+    ) -> tuple[NDArray | np.integer, Any]:
+        """The action for one observation, or those for a batch: sampled, or the likeliest.
 
-        The second value is always None; it is there for stable-baselines3's signature.
+        The signature is stable-baselines3's, so that its `evaluate_policy` takes this agent. There
+        is no memory: `state` is handed back as it came, `episode_start` changes nothing.
         """
-        states, single = self._as_states(observation)
-        exponents = self._exponents(states)
+        states, single = self._collector.observations.states(observation)
         if deterministic:
-            actions = exponents.argmax(axis=1)
+            actions = self._planner.shown.greedy(states)
         else:
-            cumulative = softmax(exponents).cumsum(axis=1)
-            draws = self._prediction_generator.random((len(states), 1))
-            actions = (draws >= cumulative[:, :-1]).sum(axis=1)
-        actions = actions + self._first_action
-        return (actions[0] if single else actions), None
+            draws = self._prediction_generator.random(len(states))
+            actions = self._planner.shown.sample(states, draws)
+        actions = actions + int(self._collector.actions.start)
+        return (actions[0] if single else actions), state
 
-    def action_probabilities(self, observations: ArrayLike) -> NDArray:
+    def action_probabilities(self, observations: Any) -> NDArray:
         """The policy at a batch of observations, (n, n_actions)."""
-        return softmax(self._exponents(self._as_states(observations)[0]))
+        return self._planner.shown.probabilities(
+            self._collector.observations.states(observations)[0]
+        )
 
     def save(self, path: str | Path) -> None:
         """Write the agent, its data and its random state to one `.npz` file."""
@@ -199,191 +214,72 @@ class POWR:
         save(self, path)
 
     @classmethod
-    def load(cls, path: str | Path, env: gymnasium.Env | str | None = None) -> POWR:
-        """Read an agent; without `env` its environment is made anew by its id."""
+    def load(
+        cls,
+        path: str | Path,
+        env: gymnasium.Env | str | None = None,
+        *,
+        kernel: Kernel | None = None,
+    ) -> POWR:
+        """Read an agent; without `env` its environment is made anew by its id.
+
+        `kernel` is needed only where the agent was trained with one that is not of `powr.kernels`.
+        """
         from powr.checkpoint import load
 
-        return load(path, env)
+        return load(path, env, kernel)
 
-    # -- collecting ---------------------------------------------------------------------------
+    # -- one step -----------------------------------------------------------------------------
 
-    def _collect(self, goal: int, callback: Callback | None, progress: Progress) -> bool:
-        """Play on to the end of the episode or to the goal; False if the callback says stop."""
-        episode = self._episode or self._begin_episode()
-        act, step, first_action = self._act, self.env.step, self._first_action
-        observations, actions, rewards = episode.observations, episode.actions, episode.rewards
-        observation = observations[-1]
-        while self.num_timesteps < goal:
-            action = act(observation)
-            observation, reward, terminated, truncated, _ = step(first_action + action)
-            self.num_timesteps += 1
-            observation = self._checked(observation, reward)
-            observations.append(observation)
-            actions.append(action)
-            rewards.append(float(reward))
-            done = terminated or truncated
-            if done:
-                episode.terminated = bool(terminated)
-                self._end_episode(episode)
-            progress.step()
-            if callback is not None and callback(self):
-                return False
-            if done:
-                break
-        return True
+    def _take_up(self) -> None:
+        """Be ready to go on, also after an interrupt and with settings changed before the start."""
+        if self.num_timesteps == 0:
+            self._planner = make_planner(self)
+        elif self._planner.size != self.num_timesteps:
+            self._rebuild(min(self._planner.planned_at, self.num_timesteps))
+        self._collector.take_up()
+        self._forget_what_was_taken_back()
 
-    def _begin_episode(self) -> Episode:
-        state = self._generator.bit_generator.state
-        seed = int(self._generator.integers(2**31))
-        self._episode = Episode(seed, self.num_timesteps, state, [])
-        observation, _ = self.env.reset(seed=seed)
-        self._episode.observations.append(self._checked(observation, 0.0))
-        return self._episode
+    def _step(self) -> None:
+        """One step in the environment, and a plan where one is due."""
+        collector, planner = self._collector, self._planner
+        if collector.episode is None:
+            self._planned_before_episode = planner.planned_at
+        try:
+            ended = collector.step(planner.policy)
+        except BaseException:
+            collector.take_back()
+            self._forget_what_was_taken_back()
+            raise
+        if planner.observe(collector.last_transition, ended):
+            planner.plan()
+            self.n_plans_ += 1
 
-    def _end_episode(self, episode: Episode) -> None:
-        observations = np.array(episode.observations)
-        terminated = np.zeros(len(episode.actions), bool)
-        terminated[-1] = episode.terminated
-        columns = (
-            observations[:-1],
-            np.array(episode.actions),
-            np.array(episode.rewards),
-            observations[1:],
-            terminated,
-        )
-        self._collected.append(columns)
-        self.episode_returns.append(float(sum(episode.rewards)))
-        self._episode = None
+    def _lend(self, callback: Callback) -> Any:
+        """The answer of a callback, which may use the environment."""
+        try:
+            answer = self._collector.lend(callback, self)
+        except BaseException:
+            self._collector.take_back()
+            self._forget_what_was_taken_back()
+            raise
+        self._forget_what_was_taken_back()
+        return answer
 
-    def _take_back_episode(self) -> None:
-        """Forget the episode under way: the agent is as it was before its first step."""
-        if self._episode is not None:
-            self.num_timesteps = self._episode.first_timestep
-            self._generator.bit_generator.state = self._episode.generator_state
-            self._episode = None
+    def _forget_what_was_taken_back(self) -> None:
+        if self._planner.size > self.num_timesteps:
+            self._rebuild(self._planned_before_episode)
 
-    def _checked(self, observation: Any, reward: Any) -> int | NDArray:
-        """The observation as a state; an environment that returns nonsense is stopped here."""
-        if self._discrete:
-            state, finite = int(observation), True
-        else:
-            state = np.asarray(observation, float)
-            finite = np.isfinite(state).all()
-        if not (finite and math.isfinite(reward)):
-            raise ValueError(
-                f"the environment returned observation {observation} with reward {reward} at "
-                f"timestep {self.num_timesteps}: both must be finite. The episode was discarded "
-                "and the agent is as it was before it"
-            )
-        return state
-
-    # -- planning -----------------------------------------------------------------------------
-
-    def _plan_if_due(self) -> None:
-        if self._episode is not None or len(self._collected) < self.episodes_per_epoch:
-            return
-        fitted = 0 if self.model_ is None else self.model_.n_transitions_
-        if self.num_timesteps - fitted >= self.epoch_growth * fitted:
-            self._plan()
-
-    def _plan(self) -> None:
-        """One epoch; where it is interrupted, the policy is as it was and plans it later."""
-        columns = tuple(np.concatenate(parts) for parts in zip(*self._collected, strict=True))
-        # Until the plan is made there is no model: after an interrupt it is fitted again.
-        model, self._model = self.model_ or self._new_model(columns[0]), None
-        model.partial_fit(*columns)
-        new_states = model.states_[len(self._coefficients) :]
-        exponents = np.vstack([self._exponents_at_states, self._exponents(new_states)])
-        gain, coefficients = mirror_descent(
-            model,
-            exponents,
-            steps=self.mirror_steps,
-            step_size=self.step_size,
-            gamma=self.gamma,
-        )
-        coefficients[: len(self._coefficients)] += self._coefficients
-        self._set_policy(model, coefficients, exponents + gain)
-        self._history, self._collected = [*self._history, columns], []
-
-    def _fitted(self) -> WorldModel:
-        """The world model that knows the epochs planned so far."""
-        model = self._new_model(self._history[0][0])
-        for columns in self._history:
-            model.partial_fit(*columns)
-        return model
-
-    def _new_model(self, states: NDArray) -> WorldModel:
-        space = self.env.observation_space
-        self.kernel_ = self.kernel or self.kernel_ or default_kernel(space, states)
-        return WorldModel(
-            self.kernel_,
-            self.n_actions,
-            regularization=self.regularization,
-            method=self._model_method(),
-            tolerance=self.tolerance,
-            max_rank=self.max_rank,
-            prior=self.prior,
-        )
-
-    def _model_method(self) -> str:
-        if self.method != "auto":
-            return self.method
-        return "exact" if isinstance(self.kernel_, Dirac) else "subset"
-
-    # -- acting -------------------------------------------------------------------------------
-
-    def _set_policy(
-        self, model: WorldModel | None, coefficients: NDArray, exponents_at_states: NDArray
-    ) -> None:
-        """Set the policy's exponent: coefficients over the model's states, and its values there."""
-        n_actions = self.n_actions
-        if model is None:
-            states, exponents = np.zeros(0), lambda states: np.zeros((len(states), n_actions))
-        else:
-            states, exponents = model.states_, model.function(coefficients)
-        if self._discrete:
-            act = self._tabular_sampler(states, exponents_at_states)
-        else:
-            act = self._sampler(exponents)
-        # All that takes time is done, so that an interrupt finds the old policy or the new one.
-        self._model, self._exponents, self._act = model, exponents, act
-        self._coefficients, self._exponents_at_states = coefficients, exponents_at_states
-
-    def _sampler(self, exponents: StateFunction) -> Callable[[NDArray], int]:
-        draw, last = self._generator.random, self.n_actions - 1
-        return lambda state: bisect_right(cumulative(exponents(state[None])), draw(), 0, last)
-
-    def _tabular_sampler(self, states: NDArray, exponents: NDArray) -> Callable[[int], int]:
-        """The policy at every state seen, looked up in one long list instead of evaluated."""
-        draw, last = self._generator.random, self.n_actions - 1
-        table = cumulative(exponents)
-        start_of = dict(zip(states.tolist(), range(0, len(table), self.n_actions), strict=True))
-        unseen = len(table)
-        table += [k / self.n_actions for k in range(1, self.n_actions)]
-
-        def sample(state: int) -> int:
-            start = start_of.get(state, unseen)
-            return bisect_right(table, draw(), start, start + last) - start
-
-        return sample
-
-    def _as_states(self, observations: ArrayLike) -> tuple[NDArray, bool]:
-        """A batch of states, and whether a single observation was given."""
-        shape = self.env.observation_space.shape
-        observations = np.asarray(observations)
-        single = observations.ndim == len(shape)
-        states = observations[None] if single else observations
-        return check_states(states, "observation", shape), single
+    def _rebuild(self, planned_at: int) -> None:
+        """The planner as the collected data make it, planned last at timestep `planned_at`."""
+        self._planner = rebuilt(self, planned_at)
 
 
-def cumulative(exponents: NDArray) -> list[float]:
-    """The policy's cumulative probabilities, row after row."""
-    return softmax(exponents).cumsum(axis=1).ravel().tolist()
-
-
-def check_seed(seed: object) -> int:
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
-        raise TypeError(f"seed must be a whole number, got {seed!r}")
-    if seed < 0:
-        raise ValueError(f"seed must not be negative, got {seed}")
-    return int(seed)
+def rebuilt(agent: POWR, planned_at: int) -> Planner:
+    """A planner that has seen all of the agent's data and planned at one timestep only."""
+    planner = make_planner(agent)
+    for transition, ended in agent._collector.transitions():
+        planner.observe(transition, ended)
+        if planner.size == planned_at:
+            planner.plan()
+    return planner

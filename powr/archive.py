@@ -7,6 +7,7 @@ import zipfile
 import zlib
 from collections.abc import Collection, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.lib import format as npy
@@ -48,9 +49,13 @@ class Archive:
             raise ValueError(f"it is damaged ({error})") from error
 
 
-def write_archive(path: str | Path, arrays: Mapping[str, NDArray]) -> None:
+def write_archive(path: str | Path, arrays: Mapping[str, Any]) -> None:
+    """Write arrays by name; numpy's stubs would take them for its keyword, hence Any."""
+    for name, array in arrays.items():
+        if array.dtype.hasobject:
+            raise TypeError(f"{name} holds Python objects, which only pickle could store")
     with written_aside(path) as file:
-        np.savez_compressed(file, allow_pickle=False, **arrays)
+        np.savez_compressed(file, **arrays)
 
 
 def _check_header(file: zipfile.ZipFile, name: str) -> None:

@@ -11,9 +11,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from powr.transitions import StateIndex
-
-Columns = tuple[NDArray, ...]  # states, actions, rewards, next states, terminated
+from powr.transitions import Columns, StateIndex
 
 NAMES = ("states", "path", "chain_lengths", "actions", "rewards", "terminated", "chunk_lengths")
 

@@ -5,10 +5,17 @@ every policy of mirror descent stays representable. `Dirac` makes H the space of
 finite set: the tabular case.
 
 A kernel maps states of shape (n, d) and (m, d) to their (n, m) Gram matrix; integer states of a
-finite space have shape (n,).
+finite space have shape (n,). Anything callable that does so, is symmetric and positive definite,
+can be used wherever a kernel is asked for:
+
+>>> def linear(x, y):
+...     return 1.0 + x @ y.T
+>>> check_kernel(linear, (2,))
 """
 
 from __future__ import annotations
+
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +23,20 @@ from scipy.spatial.distance import cdist
 
 # Entries of a Gram matrix worth holding, half a gigabyte; a larger one is made in parts.
 LARGEST_GRAM = 2**26
+
+# States whose k(x, x) is read off one Gram matrix.
+_DIAGONAL_BLOCK = 64
+
+
+@runtime_checkable
+class Kernel(Protocol):
+    """What a state kernel must do; `diagonal(x)`, the k(x, x) of each state, is optional.
+
+    Without it the diagonal is read off small Gram matrices. Kernels that are to be copied, pickled
+    or compared should be objects of a class rather than functions made inside one.
+    """
+
+    def __call__(self, x: NDArray, y: NDArray, /) -> NDArray: ...
 
 
 class Dirac:
@@ -31,17 +52,26 @@ class Dirac:
         equal = x[:, None] == y[None, :]
         return (equal if x.ndim == 1 else equal.all(axis=2)).astype(float)
 
+    def diagonal(self, x: NDArray) -> NDArray:
+        return np.ones(len(x))
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self)
+
+    def __hash__(self) -> int:
+        return hash(type(self))
+
     def __repr__(self) -> str:
         return "Dirac()"
 
 
-class _Stationary:
+class Stationary:
     """A kernel of the distance ||(x - x') / bandwidth||."""
 
     _metric: str
 
     def __init__(self, bandwidth: ArrayLike):
-        sigma = np.asarray(bandwidth, dtype=float)
+        sigma = np.array(bandwidth, dtype=float)
         if sigma.ndim > 1 or sigma.size == 0:
             raise ValueError(
                 f"bandwidth must be a number or one number per dimension, "
@@ -49,13 +79,22 @@ class _Stationary:
             )
         if not (np.isfinite(sigma).all() and (sigma > 0).all()):
             raise ValueError(f"bandwidth must be positive and finite, got {bandwidth!r}")
+        sigma.setflags(write=False)  # what was computed with it would not follow a change
         self.bandwidth = sigma
 
     def __call__(self, x: ArrayLike, y: ArrayLike) -> NDArray:
-        gram = cdist(self._scale(x), self._scale(y), self._metric)
+        gram = cdist(self.scaled(x), self.scaled(y), self._metric)
         return self._of_distance_(gram)
 
-    def _scale(self, x: ArrayLike) -> NDArray:
+    def of_distances(self, distances: NDArray) -> NDArray:
+        """k as a function of ||(x - x') / bandwidth||; may write to the distances."""
+        return self._of_distance_(distances**2 if self._metric == "sqeuclidean" else distances)
+
+    def diagonal(self, x: NDArray) -> NDArray:
+        return np.ones(len(x))
+
+    def scaled(self, x: ArrayLike) -> NDArray:
+        """The states in units of the bandwidth, (n, d)."""
         x = np.asarray(x, dtype=float)
         if x.ndim == 1:
             x = x[:, None]
@@ -70,11 +109,17 @@ class _Stationary:
     def _of_distance_(distance: NDArray) -> NDArray:
         raise NotImplementedError
 
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and np.array_equal(other.bandwidth, self.bandwidth)
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.bandwidth.tobytes()))
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.bandwidth.tolist()})"
 
 
-class Gaussian(_Stationary):
+class Gaussian(Stationary):
     """k(x, x') = exp(-||(x - x') / bandwidth||^2 / 2).
 
     >>> Gaussian(2.0)([[0.0]], [[2.0]]).round(4)
@@ -89,8 +134,8 @@ class Gaussian(_Stationary):
         return np.exp(distance, out=distance)
 
 
-class Exponential(_Stationary):
-    """k(x, x') = exp(-||(x - x') / bandwidth||), the Sobolev kernel.
+class Exponential(Stationary):
+    """k(x, x') = exp(-||(x - x') / bandwidth||), the Sobolev kernel, or Matern 1/2.
 
     >>> Exponential([1.0, 2.0])([[0.0, 0.0]], [[0.0, 2.0]]).round(4)
     array([[0.3679]])
@@ -104,7 +149,85 @@ class Exponential(_Stationary):
         return np.exp(distance, out=distance)
 
 
-Kernel = Dirac | Gaussian | Exponential
+class Matern32(Stationary):
+    """k(x, x') = (1 + s) exp(-s) with s = sqrt(3) ||(x - x') / bandwidth||.
+
+    >>> Matern32(1.0)([[0.0]], [[1.0]]).round(4)
+    array([[0.4834]])
+    """
+
+    _metric = "euclidean"
+
+    @staticmethod
+    def _of_distance_(distance: NDArray) -> NDArray:
+        distance *= np.sqrt(3)
+        factor = 1.0 + distance
+        factor *= np.exp(np.negative(distance, out=distance), out=distance)
+        return factor
+
+
+class Matern52(Stationary):
+    """k(x, x') = (1 + s + s^2 / 3) exp(-s) with s = sqrt(5) ||(x - x') / bandwidth||.
+
+    >>> Matern52(1.0)([[0.0]], [[1.0]]).round(4)
+    array([[0.524]])
+    """
+
+    _metric = "euclidean"
+
+    @staticmethod
+    def _of_distance_(distance: NDArray) -> NDArray:
+        distance *= np.sqrt(5)
+        factor = 1.0 + distance + distance**2 / 3
+        factor *= np.exp(np.negative(distance, out=distance), out=distance)
+        return factor
+
+
+BUILT_IN: dict[str, type[Any]] = {
+    one.__name__: one for one in (Dirac, Exponential, Gaussian, Matern32, Matern52)
+}
+
+
+def check_kernel(kernel: object, state_shape: tuple[int, ...]) -> None:
+    """Refuse what is not a kernel on such states; bandwidths that do not fit them included."""
+    wanted = (
+        f"kernel must be one of {', '.join(BUILT_IN)}, or map states of shape (n, d) and (m, d) to "
+        f"their (n, m) Gram matrix (see powr.kernels), got {kernel!r}"
+    )
+    if isinstance(kernel, type) or not callable(kernel):
+        raise TypeError(wanted)
+    x, y = sample_states(state_shape, 2), sample_states(state_shape, 5)
+    if type(kernel) in BUILT_IN.values():
+        kernel(x, y)
+        return
+    try:
+        gram, transposed = np.asarray(kernel(x, y), float), np.asarray(kernel(y, x), float)
+    except Exception as error:  # a user's kernel may raise anything
+        raise TypeError(f"{wanted}, which raised {type(error).__name__}: {error}") from error
+    if gram.shape != (2, 5) or transposed.shape != (5, 2):
+        raise TypeError(f"{wanted}, whose answer for 2 and 5 states has the shape {gram.shape}")
+    if not np.isfinite(gram).all() or not np.allclose(gram, transposed.T):
+        raise ValueError(f"{wanted}, which is not finite or not symmetric: {gram.tolist()}")
+
+
+def sample_states(state_shape: tuple[int, ...], n: int) -> NDArray:
+    """A few states to try a kernel on."""
+    if state_shape == ():
+        return np.arange(n)
+    return np.cos(np.arange(n * state_shape[0])).reshape(n, -1)
+
+
+def gram_matrix(kernel: Kernel, x: NDArray, y: NDArray) -> NDArray:
+    """k(x, y) as floats, in an array that may be written to."""
+    return np.require(kernel(x, y), float, "W")
+
+
+def diagonal(kernel: Kernel, x: NDArray) -> NDArray:
+    """The k(x, x) of each state."""
+    if hasattr(kernel, "diagonal"):
+        return kernel.diagonal(x)
+    blocks = [x[i : i + _DIAGONAL_BLOCK] for i in range(0, max(1, len(x)), _DIAGONAL_BLOCK)]
+    return np.concatenate([np.diag(kernel(block, block)) for block in blocks])
 
 
 def expansion(kernel: Kernel, x: NDArray, centers: NDArray, coefficients: NDArray) -> NDArray:

@@ -1,16 +1,27 @@
 """Policy mirror descent with the Kullback-Leibler divergence: Eqs. (14) and (15) of the paper.
 
 A policy is the softmax of its exponent, the step size times the running sum of action values, so
-that a step adds to the exponent and nothing else. All functions act on rows: one state a row, one
-action a column.
+that a step adds to the exponent and nothing else. All functions act on rows: one state per row,
+one action per column.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
+
 import numpy as np
 from numpy.typing import NDArray
 
-from powr.world_model import WorldModel
+
+class ActionValueModel(Protocol):
+    """What the loop of Algorithm 1 asks of a world model."""
+
+    def solve(self, policy: NDArray, gamma: float) -> NDArray: ...
+
+    def at_states(self, weights: NDArray) -> NDArray: ...
+
+    def coefficients(self, weights: NDArray) -> NDArray: ...
 
 
 def softmax(exponents: NDArray) -> NDArray:
@@ -33,16 +44,73 @@ def kl_step(policy: NDArray, action_values: NDArray, step_size: float) -> NDArra
 
 
 def mirror_descent(
-    model: WorldModel, exponents: NDArray, *, steps: int, step_size: float, gamma: float
+    model: ActionValueModel, exponents: NDArray, *, steps: int, step_size: float, gamma: float
 ) -> tuple[NDArray, NDArray]:
     """The loop of Algorithm 1 in a world model, from the policy's exponents at its states.
 
     Returns what the steps add to the exponent: its values at `model.states_` and its coefficients
     over them, both (states, actions).
     """
-    gain, weights = np.zeros_like(exponents, order="F"), 0.0
+    gain: NDArray = np.zeros_like(exponents, order="F")
+    weights = np.zeros(())
     for _ in range(steps):
         step = step_size * model.solve(softmax(exponents + gain), gamma)
         gain += model.at_states(step)
         weights = weights + step
     return gain, model.coefficients(weights)
+
+
+# Steps without a size of their own grow by this factor, so that old estimates are soon outweighed.
+_GROWTH = 16.0
+
+# The last of them turns a difference of one in this many spreads of the action values into one of
+# the exponents: next to greedy, and uniform between equals.
+_SHARPNESS = 1e6
+
+_MOST_STEPS = 500
+
+
+class Settled(NamedTuple):
+    """Where mirror descent ended: the exponents and the last action values at its states."""
+
+    exponents: NDArray
+    action_values: NDArray
+    step_size: float
+    n_steps: int
+
+
+def settle(
+    evaluate: Callable[[NDArray], NDArray],
+    shape: tuple[int, int],
+    *,
+    tolerance: float,
+    step_size: float | None = None,
+    mirror_steps: int | None = None,
+) -> Settled:
+    """Mirror descent from the uniform policy until its action values settle.
+
+    `evaluate` maps a policy to its action values, both of `shape` (states, actions). Steps that
+    grow geometrically converge linearly, as policy iteration does; their size is in units of the
+    spread of the action values, so that a policy does not depend on the scale of the rewards. A
+    `step_size` is used as it is, and a number of `mirror_steps` is taken in full; without one,
+    the end is where a step changes the action values, and the policy falls short of their
+    maximum, by less than `tolerance` of their range.
+    """
+    exponents, previous, size = np.zeros(shape), np.zeros(shape), 1.0
+    for taken in range(1, (mirror_steps or _MOST_STEPS) + 1):
+        values = evaluate(softmax(exponents))
+        spread = float(np.ptp(values, axis=1).max())
+        if step_size is None:
+            # The sum of growing steps, in units of the last one.
+            new_size = _SHARPNESS / spread if spread > 0 else 1.0
+            exponents = exponents * (new_size / size / _GROWTH) + new_size * values
+            size = new_size
+        else:
+            exponents, size = exponents + step_size * values, step_size
+        if mirror_steps is None and taken > 1:
+            greedy = np.take_along_axis(values, exponents.argmax(axis=1)[:, None], axis=1)[:, 0]
+            missed = max(np.abs(values - previous).max(), (values.max(axis=1) - greedy).max())
+            if missed <= tolerance * np.ptp(values):
+                break
+        previous = values
+    return Settled(exponents, values, size, taken)

@@ -1,8 +1,8 @@
-"""The progress bar of `POWR.learn`: timesteps, last return, rank of the model, seconds a step."""
+"""The progress bar of `POWR.learn`: timesteps, last return, plans, seconds per step."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
     from powr.agent import POWR
@@ -16,7 +16,7 @@ class Progress:
 
     def __init__(self, agent: POWR, total_timesteps: int, *, enabled: bool):
         self._agent = agent
-        self._bar = make_bar(total_timesteps) if enabled else None
+        self._bar: Any = make_bar(total_timesteps) if enabled else None
 
     def __enter__(self) -> Self:
         return self
@@ -34,16 +34,15 @@ class Progress:
                 self._show()
 
     def _show(self) -> None:
-        agent, elapsed = self._agent, self._bar.format_dict["elapsed"]
-        figures = {"s/step": f"{elapsed / max(self._bar.n, 1):.1e}"}
-        if agent.model_ is not None:
-            figures = {"rank": agent.model_.rank_, **figures}
+        agent, bar = self._agent, self._bar
+        figures = {"s/step": f"{bar.format_dict['elapsed'] / max(bar.n, 1):.1e}"}
+        figures = {"plans": f"{agent.n_plans_}", **figures}
         if agent.episode_returns:
             figures = {"return": f"{agent.episode_returns[-1]:.6g}", **figures}
-        self._bar.set_postfix(figures)
+        bar.set_postfix(figures)
 
 
-def make_bar(total_timesteps: int):
+def make_bar(total_timesteps: int) -> Any:
     try:
         from tqdm import tqdm
     except ImportError as error:

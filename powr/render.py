@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from powr.files import check_destination, written_aside
-from powr.rollout import Moment, rollout
+from powr.rollout import Moment, env_name, rollout
+from powr.spaces import actions_of
 
 try:
     from PIL import Image, ImageDraw, ImageFont
@@ -71,7 +72,8 @@ def render_episode(
         raise ImportError("rendering needs pygame: pip install 'powr[render]'") from error
     finally:
         env.close()
-    images = [draw(frame, action_names(env), int(env.action_space.start)) for frame in frames]
+    first_action = int(actions_of(env).start)
+    images = [draw(frame, action_names(env), first_action) for frame in frames]
     write_gif(images, path, frame_ms=1000 * stride / env.metadata.get("render_fps", 30))
     return frames[-1].moment
 
@@ -98,8 +100,8 @@ def record(agent: POWR, env: gymnasium.Env, moments: Iterable[Moment]) -> tuple[
         if len(frames) == MAX_FRAMES:
             frames, stride = frames[::2], 2 * stride
         if moment.timestep % stride == 0 or moment.action is None:
-            probabilities = agent.action_probabilities(np.asarray(moment.observation)[None])[0]
-            frames.append(Frame(moment, shrink(env.render()), probabilities))
+            probabilities = agent.action_probabilities(moment.observation)[0]
+            frames.append(Frame(moment, shrink(np.asarray(env.render())), probabilities))
     return frames, stride
 
 
@@ -112,13 +114,13 @@ def shrink(pixels: NDArray) -> Image.Image:
 
 def action_names(env: gymnasium.Env) -> Sequence[str]:
     """What the environment's documentation calls its actions where known, else their numbers."""
-    start, n_actions = int(env.action_space.start), int(env.action_space.n)
-    names = ACTION_NAMES.get(env.spec.id.partition("-v")[0], ())
+    start, n_actions = int(actions_of(env).start), int(actions_of(env).n)
+    names = ACTION_NAMES.get(env_name(env).partition("-v")[0], ())
     return names if len(names) == n_actions else [str(start + i) for i in range(n_actions)]
 
 
 def draw(frame: Frame, names: Sequence[str], first_action: int) -> Image.Image:
-    """The environment's picture, and to its right timestep, return and a bar an action."""
+    """The environment's picture, and to its right timestep, return and a bar per action."""
     moment, picture = frame.moment, frame.picture
     image = Image.new("RGB", (picture.width + PANEL_WIDTH, HEIGHT), WHITE)
     image.paste(picture, (0, (HEIGHT - picture.height) // 2))
@@ -163,7 +165,7 @@ def draw_row(
 
 
 @cache
-def font_of(size: float) -> ImageFont.FreeTypeFont:
+def font_of(size: float) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
     return ImageFont.load_default(size)
 
 
@@ -192,5 +194,5 @@ def common_palette(images: Sequence[Image.Image]) -> Image.Image:
         sheet.paste(image, (0, i * height))
     panel = [channel for colour in (WHITE, BLACK, GREY, TRACK, CHOSEN, OTHER) for channel in colour]
     palette = Image.new("P", (1, 1))
-    palette.putpalette(panel + sheet.quantize(COLOURS).getpalette())
+    palette.putpalette(panel + (sheet.quantize(COLOURS).getpalette() or []))
     return palette

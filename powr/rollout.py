@@ -33,7 +33,7 @@ def rollout(
     observation, _ = env.reset(seed=seed)
     timestep, return_so_far, done = 0, 0.0, False
     while not done:
-        action = agent.predict(observation, deterministic)[0]
+        action = agent.predict(observation, deterministic=deterministic)[0]
         yield Moment(timestep, observation, int(action), return_so_far)
         observation, reward, terminated, truncated, _ = env.step(action)
         timestep, return_so_far = timestep + 1, return_so_far + float(reward)
@@ -45,6 +45,11 @@ def time_limit(env: gymnasium.Env, max_steps: int | None = None) -> int:
     """The number of steps after which an episode is sure to end."""
     limits = [limit for limit in (max_steps, env.spec and env.spec.max_episode_steps) if limit]
     if not limits:
-        name = env.spec.id if env.spec else str(env)
-        raise ValueError(f"{name} has no time limit, so an episode may never end: set max_steps")
+        raise ValueError(
+            f"{env_name(env)} has no time limit, so an episode may never end: set max_steps"
+        )
     return min(limits)
+
+
+def env_name(env: gymnasium.Env) -> str:
+    return env.spec.id if env.spec else str(env)

@@ -142,7 +142,7 @@ class TabularMDP:
                 f"transitions must have shape (states, actions, states), not {transitions.shape}"
             )
         flat = sparse.csr_array(transitions.reshape(-1, transitions.shape[2]))
-        return cls(flat, rewards, initial_distribution, horizon)
+        return cls(flat, np.asarray(rewards), np.asarray(initial_distribution), horizon)
 
     @property
     def n_states(self) -> int:

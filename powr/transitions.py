@@ -6,15 +6,20 @@ summed reward and the counts of their next states, so nothing is lost by collaps
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+# States, actions, rewards, next states, terminated: one row per transition.
+Columns = tuple[NDArray, NDArray, NDArray, NDArray, NDArray]
+
 
 class GrowingArray:
-    """An array whose first axis grows by appending, in amortised constant time an item."""
+    """An array whose first axis grows by appending, in amortised constant time per item."""
 
     def __init__(self, item_shape: tuple[int, ...] = (), dtype: type = float):
-        self._buffer = np.empty((0, *item_shape), dtype)
+        self._buffer: NDArray = np.empty((0, *item_shape), dtype)
         self._size = 0
 
     def __len__(self) -> int:
@@ -63,6 +68,12 @@ class StateIndex:
         """The number of each state, `missing` for states never seen."""
         return np.array([self._number.get(key, missing) for key in self._keys(states)], int)
 
+    def find_one(self, state: int | NDArray, missing: int) -> int:
+        """The number of one state, `missing` where it was never seen."""
+        if self.shape == ():
+            return self._number.get(state, missing)
+        return int(self.find(np.asarray(state)[None], missing)[0])
+
     def _keys(self, states: NDArray) -> list:
         if self.shape == ():
             return states.tolist()
@@ -75,19 +86,20 @@ class Transitions:
     """Counts of a growing set of transitions.
 
     Pair g is a distinct (state, action) with its count, the count of those that did not end an
-    episode, and its summed reward; triple t is a distinct (pair, next state, terminated) with its
-    count.
+    episode, and its summed and summed squared rewards; triple t is a distinct (pair, next state,
+    terminated) with its count.
     """
 
     def __init__(self, state_shape: tuple[int, ...], n_actions: int):
         self.index = StateIndex(state_shape)
         self.n_actions = n_actions
         self.size = 0
+        self.reward_range = (math.inf, -math.inf)
         self._pair_number: dict[int, int] = {}
         self._triple_number: dict[int, int] = {}
         self._pair_state, self._pair_action = GrowingArray(dtype=int), GrowingArray(dtype=int)
         self._pair_count, self._pair_continuing = GrowingArray(), GrowingArray()
-        self._pair_reward = GrowingArray()
+        self._pair_reward, self._pair_squared_reward = GrowingArray(), GrowingArray()
         self._triple_pair, self._triple_next = GrowingArray(dtype=int), GrowingArray(dtype=int)
         self._triple_terminated, self._triple_count = GrowingArray(dtype=bool), GrowingArray()
 
@@ -96,6 +108,7 @@ class Transitions:
     pair_count = property(lambda self: self._pair_count.view)
     pair_continuing = property(lambda self: self._pair_continuing.view)
     pair_reward = property(lambda self: self._pair_reward.view)
+    pair_squared_reward = property(lambda self: self._pair_squared_reward.view)
     triple_pair = property(lambda self: self._triple_pair.view)
     triple_next = property(lambda self: self._triple_next.view)
     triple_terminated = property(lambda self: self._triple_terminated.view)
@@ -130,6 +143,9 @@ class Transitions:
         np.add.at(self.pair_count, pairs, 1.0)
         np.add.at(self.pair_continuing, pairs, 1.0 - terminated)
         np.add.at(self.pair_reward, pairs, rewards)
+        np.add.at(self.pair_squared_reward, pairs, rewards**2)
+        low, high = self.reward_range
+        self.reward_range = (min(low, float(rewards.min())), max(high, float(rewards.max())))
         self.size += len(actions)
 
     def _append_triples(
@@ -140,7 +156,12 @@ class Transitions:
         new = _first_positions(pairs, len(self._pair_state))
         self._pair_state.extend(states[new])
         self._pair_action.extend(actions[new])
-        for sums in (self._pair_count, self._pair_continuing, self._pair_reward):
+        for sums in (
+            self._pair_count,
+            self._pair_continuing,
+            self._pair_reward,
+            self._pair_squared_reward,
+        ):
             sums.extend(np.zeros(len(new)))
         self._triple_pair.extend(pairs)
         self._triple_next.extend(next_states)
@@ -148,7 +169,7 @@ class Transitions:
         self._triple_count.extend(np.zeros(len(pairs)))
 
 
-def _number_all(known: dict, keys) -> NDArray:
+def _number_all(known: dict, keys: list) -> NDArray:
     return np.array([known.setdefault(key, len(known)) for key in keys], int)
 
 
@@ -156,3 +177,23 @@ def _first_positions(numbers: NDArray, n_known: int) -> NDArray:
     """Where each number from n_known on occurs first; numbers are given in order of appearance."""
     highest_before = np.maximum.accumulate(np.concatenate([[n_known - 1], numbers[:-1]]))
     return np.flatnonzero(numbers > highest_before)
+
+
+def as_columns(transitions: list[tuple]) -> Columns:
+    """Transitions that were taken one by one as columns."""
+    states, actions, rewards, next_states, terminated = zip(*transitions, strict=True)
+    return (
+        np.array(states),
+        np.array(actions, int),
+        np.array(rewards, float),
+        np.array(next_states),
+        np.array(terminated, bool),
+    )
+
+
+def joined(chunks: list[Columns]) -> Columns:
+    """One set of transitions out of several."""
+    states, actions, rewards, next_states, terminated = map(
+        np.concatenate, zip(*chunks, strict=True)
+    )
+    return states, actions, rewards, next_states, terminated

@@ -8,25 +8,34 @@ from numbers import Integral, Real
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+# The largest reward, prior and step size: their products and squares, summed over any data and
+# over any horizon, are still numbers.
+LARGEST = 1e100
+
 
 def check_number(value: object, name: str) -> float:
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} must be a number, got {value!r}")
-    if not math.isfinite(value):
+    number = float(value)
+    if not math.isfinite(number):
         raise ValueError(f"{name} must be finite, got {value}")
-    return float(value)
+    if abs(number) > LARGEST:
+        raise ValueError(f"{name} must be at most {LARGEST:g} in size, got {value}")
+    return number
 
 
 def check_positive(value: object, name: str) -> float:
-    if check_number(value, name) <= 0:
+    number = check_number(value, name)
+    if number <= 0:
         raise ValueError(f"{name} must be positive, got {value}")
-    return float(value)
+    return number
 
 
 def check_not_negative(value: object, name: str) -> float:
-    if check_number(value, name) < 0:
+    number = check_number(value, name)
+    if number < 0:
         raise ValueError(f"{name} must not be negative, got {value}")
-    return float(value)
+    return number
 
 
 def check_count(value: object, name: str) -> int:
@@ -37,28 +46,32 @@ def check_count(value: object, name: str) -> int:
     return int(value)
 
 
-METHODS = ("auto", "exact", "low_rank", "subset")
+def check_flag(value: object, name: str) -> bool:
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
 
 
-def check_method(method: object) -> str:
-    if method not in METHODS:
-        raise ValueError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
-    return method
+def check_seed(seed: object) -> int:
+    if isinstance(seed, bool) or not isinstance(seed, Integral):
+        raise TypeError(f"seed must be a whole number, got {seed!r}")
+    if seed < 0:
+        raise ValueError(f"seed must not be negative, got {seed}")
+    return int(seed)
 
 
-def check_gamma(gamma: object) -> float:
-    if not 0 <= check_number(gamma, "gamma") < 1:
-        raise ValueError(f"gamma must be at least 0 and less than 1, got {gamma}")
-    return float(gamma)
+def check_gamma(value: object, name: str = "gamma") -> float:
+    gamma = check_number(value, name)
+    if not 0 <= gamma < 1:
+        raise ValueError(f"{name} must be at least 0 and less than 1, got {value}")
+    return gamma
 
 
 def check_states(
     states: ArrayLike, name: str = "states", shape: tuple[int, ...] | None = None
 ) -> NDArray:
     """States as an array of integers (n,) or of finite floats (n, d), each state of `shape`."""
-    states = np.asarray(states)
-    if states.dtype.kind not in "biuf":
-        raise TypeError(f"{name} must be numbers, got an array of {states.dtype}")
+    states = check_numeric(states, name)
     if states.ndim == 1 and states.dtype.kind == "f":
         raise ValueError(
             f"{name} of shape {states.shape} must be integers: "
@@ -74,6 +87,13 @@ def check_states(
     states = states.astype(float)
     check_finite(states, name)
     return states
+
+
+def check_numeric(values: ArrayLike, name: str) -> NDArray:
+    array = np.asarray(values)
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"{name} must be numbers, got an array of {array.dtype}")
+    return array
 
 
 def check_finite(values: NDArray, name: str) -> None:
@@ -124,6 +144,13 @@ def check_transitions(
         raise TypeError(f"rewards must be numbers, got an array of {rewards.dtype}")
     rewards = rewards.astype(float)
     check_finite(rewards, "rewards")
+    too_large = np.abs(rewards) > LARGEST
+    if too_large.any():
+        row = int(np.argmax(too_large))
+        raise ValueError(
+            f"rewards must be at most {LARGEST:g} in size, got {rewards[row]} at row {row}: "
+            "divide them all by one number"
+        )
     if not ((terminated == 0) | (terminated == 1)).all():
         raise ValueError("terminated must be true or false (1 or 0) in each row")
     return states, actions.astype(int), rewards, next_states, terminated.astype(bool)

@@ -1,40 +1,35 @@
 """The operator world model: transition operator, reward and action values in closed form.
 
 `WorldModel` estimates T_n and r_n by conditional mean embeddings, Eq. (10), and from them the
-action values of any policy, Prop. 3. It holds the data and chooses the solver: `empirical_mdp.py`,
-`exact.py` (on all pairs or a subset) or `low_rank.py`, which give the same function or one close
-to it.
+action values of any policy, Prop. 3. It holds the data; the solving is done in `powr/solvers`.
 """
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from powr.empirical_mdp import EmpiricalMDP
-from powr.exact import ExactModel, next_counts
-from powr.kernels import Dirac, Kernel, expansion
-from powr.low_rank import LowRankModel
+from powr.functions import KernelExpansion, StateFunction, Table, expand
+from powr.kernels import Kernel, check_kernel
+from powr.solvers import TOLERANCE, Solver, check_method, choose_method, make_solver
+from powr.solvers.exact import next_counts
 from powr.transitions import Transitions
 from powr.validation import (
     check_count,
     check_gamma,
-    check_method,
     check_not_negative,
     check_number,
     check_policy,
     check_positive,
-    check_states,
     check_transitions,
 )
 
 Policy = Callable[[NDArray], NDArray]
-StateFunction = Callable[[NDArray], NDArray]
-
-# Above this many distinct pairs a dense solve is the slower way to nearly the same function.
-_EXACT_PAIRS = 1500
 
 
 class WorldModel:
@@ -42,13 +37,13 @@ class WorldModel:
 
     Parameters
     ----------
-    kernel : the state kernel.
+    kernel : the state kernel: one of `powr.kernels`, or a callable of your own like them.
     n_actions : number of actions, numbered from 0.
     regularization : the ridge parameter lambda of Eq. (10).
-    method : "exact", one unknown a distinct state-action pair (a state, for the Dirac kernel);
+    method : "exact", one unknown per distinct state-action pair (per state, for the Dirac kernel);
         "low_rank", all data in the span of a dictionary of states from a pivoted Cholesky;
         "subset", the exact solve on the newest pairs and a spread of the rest; "auto", exact for
-        the Dirac kernel and for up to 1,500 distinct pairs, else low_rank.
+        the Dirac kernel and for up to `max_rank` distinct pairs, else subset.
     tolerance : largest error of the low-rank kernel on its diagonal.
     max_rank : largest number of states in the dictionary, or of pairs in the subset.
     prior : the action value of what was never seen.
@@ -59,6 +54,7 @@ class WorldModel:
     n_transitions_ : the number of transitions fitted.
     rank_ : the number of states or pairs that span the model.
     method_ : the method in use.
+    parameters_ : the parameters that the last `fit` was called with; they hold until the next.
 
     Examples
     --------
@@ -79,7 +75,7 @@ class WorldModel:
         *,
         regularization: float = 1e-6,
         method: str = "auto",
-        tolerance: float = 1e-10,
+        tolerance: float = TOLERANCE,
         max_rank: int = 1000,
         prior: float = 0.0,
     ):
@@ -90,6 +86,22 @@ class WorldModel:
         self.tolerance = tolerance
         self.max_rank = max_rank
         self.prior = prior
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters by name, as scikit-learn asks for them; there are none within them."""
+        return {name: getattr(self, name) for name in inspect.signature(WorldModel).parameters}
+
+    def set_params(self, **parameters: Any) -> WorldModel:
+        """Set parameters by name; they take effect with the next `fit`."""
+        unknown = sorted(set(parameters) - set(self.get_params()))
+        if unknown:
+            raise ValueError(
+                f"WorldModel has no parameter {', '.join(unknown)}: it has "
+                f"{', '.join(self.get_params())}"
+            )
+        for name, value in parameters.items():
+            setattr(self, name, value)
+        return self
 
     def fit(
         self,
@@ -104,14 +116,16 @@ class WorldModel:
         `states` and `next_states` have shape (n, d), or (n,) for integer states; `terminated`
         says where the environment ended, which truncation by a time limit does not count as.
         """
-        self._check_parameters()
+        used = self._checked_parameters()
         columns = check_transitions(
-            states, actions, rewards, next_states, terminated, n_actions=self.n_actions
+            states, actions, rewards, next_states, terminated, n_actions=used.n_actions
         )
         # The solve waits until it is asked for; bandwidths that do not fit the states do not.
-        self.kernel(columns[0][:1], columns[0][:1])
-        self._data = Transitions(columns[0].shape[1:], self.n_actions)
-        self._solver = None
+        check_kernel(used.kernel, columns[0].shape[1:])
+        self.parameters_ = used
+        self.method_ = ""
+        self._data = Transitions(columns[0].shape[1:], used.n_actions)
+        self._solver: Solver | None = None
         return self._add(columns)
 
     def partial_fit(
@@ -136,7 +150,7 @@ class WorldModel:
                 rewards,
                 next_states,
                 terminated,
-                n_actions=self.n_actions,
+                n_actions=self.parameters_.n_actions,
                 shape=self._data.index.shape,
             )
         )
@@ -153,14 +167,15 @@ class WorldModel:
     def rank_(self) -> int:
         return self._ready_solver().rank
 
-    def action_values(self, policy: Policy, gamma: float) -> StateFunction:
+    def action_values(self, policy: Policy, gamma: float) -> KernelExpansion | Table:
         """The estimate q of the policy's action values, Prop. 3, as a function of states.
 
         `policy` maps n states to their (n, n_actions) probabilities, and so does q to values.
         """
         check_gamma(gamma)
-        probabilities = check_policy(policy(self.states_), len(self.states_), self.n_actions)
-        return self.function(self.coefficients(self.solve(probabilities, gamma)), self.prior)
+        states, used = self.states_, self.parameters_
+        probabilities = check_policy(policy(states), len(states), used.n_actions)
+        return self.function(self.coefficients(self.solve(probabilities, gamma)), used.prior)
 
     def reward(self, states: ArrayLike) -> NDArray:
         """The reward estimate r_n(x, a), (n, n_actions)."""
@@ -179,16 +194,31 @@ class WorldModel:
         sums = next_counts(data, counts) @ np.asarray(f(self.states_), float)
         return self._regress(sums)(states)
 
-    def solve(self, policy: NDArray, gamma: float) -> NDArray:
-        """Weights of the action values for a policy given by its probabilities at `states_`."""
+    def solve(self, policy: NDArray, gamma: float, regularization: float | None = None) -> NDArray:
+        """Weights of the action values for a policy given by its probabilities at `states_`.
+
+        `regularization` replaces that of the model for this solve.
+        """
+        if regularization is None:
+            regularization = self.parameters_.regularization
+        rewards = self._rewards_above_prior(gamma)
         try:
-            return self._ready_solver().solve(self._rewards_above_prior(gamma), policy, gamma)
+            return self._ready_solver().solve(rewards, policy, gamma, regularization)
         except np.linalg.LinAlgError as error:
             raise np.linalg.LinAlgError(
                 f"the action values of this policy are not determined (the system of Prop. 3 is "
-                f"singular) at gamma {gamma} and regularization {self.regularization}: "
+                f"singular) at gamma {gamma} and regularization {regularization}: "
                 "raise the regularization or lower gamma"
             ) from error
+
+    def value_bounds(self, gamma: float) -> tuple[float, float]:
+        """The least and the largest discounted sum of rewards that the data allow.
+
+        An episode may end at any time, and what was never seen has the prior.
+        """
+        low, high = (reward / (1 - gamma) for reward in self._data.reward_range)
+        prior = self.parameters_.prior
+        return min(low, 0.0, prior), max(high, 0.0, prior)
 
     def at_states(self, weights: NDArray) -> NDArray:
         """The function of these weights at `states_`: H C of Algorithm 1."""
@@ -198,74 +228,49 @@ class WorldModel:
         """The weights as coefficients over `states_`: C of Algorithm 1, (states, n_actions)."""
         return self._ready_solver().coefficients(weights)
 
-    def function(self, coefficients: NDArray, offset: float = 0.0) -> StateFunction:
+    def function(self, coefficients: NDArray, offset: float = 0.0) -> KernelExpansion | Table:
         """The function k(x, states_) C + offset, from (n,) or (n, d) states to (n, n_actions)."""
-        index = self._data.index
-        expand = self._lookup if isinstance(self.kernel, Dirac) else self._expansion
-        evaluate = expand(coefficients)
-        return lambda states: evaluate(check_states(states, shape=index.shape)) + offset
+        return expand(self.parameters_.kernel, self._data.index, coefficients, offset)
 
-    def _lookup(self, coefficients: NDArray) -> StateFunction:
-        # The index may grow later; states beyond these coefficients were never seen by them.
-        index, unseen = self._data.index, len(coefficients)
-        table = np.vstack([coefficients, np.zeros(self.n_actions)])
-        return lambda states: table[np.minimum(index.find(states, missing=unseen), unseen)]
-
-    def _expansion(self, coefficients: NDArray) -> StateFunction:
-        carrying = coefficients.any(axis=1)
-        centers, coefficients = self.states_[: len(carrying)][carrying], coefficients[carrying]
-        return lambda states: expansion(self.kernel, states, centers, coefficients)
-
-    def _regress(self, targets: NDArray) -> StateFunction:
-        return self.function(self.coefficients(self._ready_solver().regress(targets)))
+    def _regress(self, targets: NDArray) -> KernelExpansion | Table:
+        weights = self._ready_solver().regress(targets, self.parameters_.regularization)
+        return self.function(self.coefficients(weights))
 
     def _rewards_above_prior(self, gamma: float) -> NDArray:
         """Summed rewards of the residual q - prior: r - prior + gamma (1 - d) prior."""
-        data = self._data
-        if self.prior == 0.0:
+        data, prior = self._data, self.parameters_.prior
+        if prior == 0.0:
             return data.pair_reward
-        return data.pair_reward + self.prior * (gamma * data.pair_continuing - data.pair_count)
+        return data.pair_reward + prior * (gamma * data.pair_continuing - data.pair_count)
 
     def _add(self, columns: tuple[NDArray, ...]) -> WorldModel:
         self._data.add(*columns)
-        method = self._choose_method()
+        used, n_pairs = self.parameters_, len(self._data.pair_state)
+        method = choose_method(used.method, used.kernel, n_pairs, used.max_rank)
         if self._solver is None or method != self.method_:
             self.method_ = method
-            self._solver = self._make_solver()
+            self._solver = make_solver(
+                method, used.kernel, self._data, used.tolerance, used.max_rank
+            )
         self._solver_is_stale = True
         if method == "low_rank":
             self._ready_solver()  # its dictionary depends on the portions in which the data came
         return self
 
-    def _ready_solver(self) -> EmpiricalMDP | ExactModel | LowRankModel:
+    def _ready_solver(self) -> Solver:
         """The solver, brought up to date where the data grew since it was last used."""
+        if self._solver is None:
+            raise ValueError("the model knows no transitions yet: call fit")
         if self._solver_is_stale:
             self._solver.update()
             self._solver_is_stale = False
         return self._solver
 
-    def _choose_method(self) -> str:
-        if self.method != "auto":
-            return self.method
-        few = len(self._data.pair_state) <= _EXACT_PAIRS
-        return "exact" if few or isinstance(self.kernel, Dirac) else "low_rank"
-
-    def _make_solver(self) -> EmpiricalMDP | ExactModel | LowRankModel:
-        if self.method_ == "low_rank":
-            return LowRankModel(
-                self.kernel, self._data, self.regularization, self.tolerance, self.max_rank
-            )
-        if self.method_ == "exact" and isinstance(self.kernel, Dirac):
-            return EmpiricalMDP(self._data, self.regularization)
-        max_pairs = self.max_rank if self.method_ == "subset" else None
-        return ExactModel(self.kernel, self._data, self.regularization, max_pairs)
-
-    def _check_parameters(self) -> None:
-        if not isinstance(self.kernel, Kernel):
-            raise TypeError(f"kernel must be Dirac, Gaussian or Exponential, got {self.kernel!r}")
+    def _checked_parameters(self) -> SimpleNamespace:
         check_count(self.n_actions, "n_actions")
         check_positive(self.regularization, "regularization")
         check_not_negative(self.tolerance, "tolerance")
         check_count(self.max_rank, "max_rank")
         check_number(self.prior, "prior")
         check_method(self.method)
+        return SimpleNamespace(**self.get_params())

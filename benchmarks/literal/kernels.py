@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
+import scipy.special
 
 PairKernel = Callable[[Sequence[float], Sequence[float]], float]
 
@@ -22,6 +23,25 @@ def gaussian(bandwidth: float | Sequence[float]) -> PairKernel:
 def exponential(bandwidth: float | Sequence[float]) -> PairKernel:
     """exp(-||x - y|| / sigma), each dimension measured in units of its bandwidth."""
     return lambda x, y: math.exp(-scaled_distance(x, y, bandwidth))
+
+
+def matern32(bandwidth: float | Sequence[float]) -> PairKernel:
+    """The Matern kernel of smoothness 3/2, from its Bessel function."""
+    return lambda x, y: matern(scaled_distance(x, y, bandwidth), 1.5)
+
+
+def matern52(bandwidth: float | Sequence[float]) -> PairKernel:
+    """The Matern kernel of smoothness 5/2, from its Bessel function."""
+    return lambda x, y: matern(scaled_distance(x, y, bandwidth), 2.5)
+
+
+def matern(distance: float, smoothness: float) -> float:
+    """2^(1 - nu) / Gamma(nu) s^nu K_nu(s) with s = sqrt(2 nu) r, which tends to 1 at r = 0."""
+    if distance == 0.0:
+        return 1.0
+    s = math.sqrt(2 * smoothness) * distance
+    factor = 2 ** (1 - smoothness) / math.gamma(smoothness)
+    return factor * s**smoothness * float(scipy.special.kv(smoothness, s))
 
 
 def scaled_distance(

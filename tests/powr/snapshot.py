@@ -5,13 +5,17 @@ from __future__ import annotations
 import gymnasium
 import numpy as np
 
-from powr.low_rank import FeatureTable
+from powr.collecting import Collector
+from powr.functions import Table
+from powr.policy import Policy
+from powr.solvers.low_rank import FeatureTable
 from powr.transitions import GrowingArray
 from powr.world_model import WorldModel
 
 
 def snapshot(agent, *, without: tuple[str, ...] = ()) -> dict:
     values = {**vars(agent), "_model": agent.model_}  # the model may wait until it is needed
+    without = (*without, "_warned")
     return {name: bits(value) for name, value in values.items() if name not in without}
 
 
@@ -21,6 +25,12 @@ def bits(value):
         return None
     if isinstance(value, WorldModel) and hasattr(value, "_data"):
         value._ready_solver()  # a solver may wait until it is needed
+    if isinstance(value, Collector):
+        value = {key: item for key, item in vars(value).items() if key != "_left"}
+    if isinstance(value, Table):
+        return bits((value.index.states[: len(value.values)], value.values, value.offset))
+    if isinstance(value, Policy):
+        return bits(value.exponents)
     if isinstance(value, GrowingArray | FeatureTable):
         return bits(value.view)  # what lies beyond the view is reserve
     if isinstance(value, np.ndarray):

@@ -100,7 +100,9 @@ def test_learn_finds_the_way_across_the_lake(lake_agent):
     observation, _ = env.reset(seed=1)
     done = False
     while not done:
-        observation, reward, terminated, truncated, _ = env.step(lake_agent.predict(observation)[0])
+        observation, reward, terminated, truncated, _ = env.step(
+            lake_agent.predict(observation, deterministic=True)[0]
+        )
         done = terminated or truncated
     assert reward == 1.0
 
@@ -109,7 +111,7 @@ def test_learn_finds_the_way_across_the_lake(lake_agent):
 def test_three_lines_train_an_agent_without_a_kernel(name):
     agent = POWR(name, seed=0)
     agent.learn(450)
-    action, _ = agent.predict(agent.env.observation_space.sample())
+    action, _ = agent.predict(agent.env.observation_space.sample(), deterministic=True)
     assert agent.env.action_space.contains(action)
     assert agent.model_.n_transitions_ > 0
 
@@ -149,8 +151,8 @@ def test_nothing_is_planned_in_the_middle_of_an_episode():
 
 
 def test_predict_of_one_observation_is_one_action_and_of_a_batch_a_batch(lake_agent):
-    single, state = lake_agent.predict(3)
-    batch, _ = lake_agent.predict([3, 4, 3])
+    single, state = lake_agent.predict(3, deterministic=True)
+    batch, _ = lake_agent.predict([3, 4, 3], deterministic=True)
     assert state is None
     assert np.ndim(single) == 0
     assert batch.shape == (3,)
@@ -160,15 +162,17 @@ def test_predict_of_one_observation_is_one_action_and_of_a_batch_a_batch(lake_ag
 def test_predict_takes_rows_of_a_box():
     agent = POWR("MountainCar-v0", **SMALL).learn(250)
     observations = np.array([[-0.5, 0.0], [0.2, 0.03]], np.float32)
-    batch, _ = agent.predict(observations)
-    assert [agent.predict(row)[0] for row in observations] == batch.tolist()
+    batch, _ = agent.predict(observations, deterministic=True)
+    assert [agent.predict(row, deterministic=True)[0] for row in observations] == batch.tolist()
     assert agent.action_probabilities(observations).shape == (2, 3)
 
 
 def test_the_deterministic_action_is_the_likeliest(lake_agent):
     probabilities = lake_agent.action_probabilities(np.arange(16))
     np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
-    np.testing.assert_array_equal(lake_agent.predict(range(16))[0], probabilities.argmax(axis=1))
+    np.testing.assert_array_equal(
+        lake_agent.predict(range(16), deterministic=True)[0], probabilities.argmax(axis=1)
+    )
 
 
 def test_sampled_actions_have_the_policys_frequencies():
@@ -185,10 +189,10 @@ def test_sampled_actions_have_the_policys_frequencies():
 @pytest.mark.parametrize("continuous", [False, True])
 def test_actions_while_collecting_have_the_policys_frequencies(continuous):
     agent = POWR(Corridor(continuous=continuous), step_size=0.05, seed=1).learn(30)
-    n = 2000
+    n, act, draw = 2000, agent._plan.policy.act, agent._collector.generator.random
     for place in range(10):  # some of them never visited
         state = np.array([place, np.sin(place)]) if continuous else place
-        frequencies = np.bincount([agent._act(state) for _ in range(n)], minlength=2) / n
+        frequencies = np.bincount([act(state, draw()) for _ in range(n)], minlength=2) / n
         expected = agent.action_probabilities([state])[0]
         np.testing.assert_allclose(frequencies, expected, atol=4 * np.sqrt(0.25 / n))
 
@@ -206,12 +210,12 @@ def test_an_untrained_agent_is_indifferent():
 
 def test_actions_are_numbered_as_the_environment_numbers_them():
     agent = POWR(Corridor(start=5)).learn(200)  # the corridor refuses other actions
-    deterministic, _ = agent.predict(range(10))
+    deterministic, _ = agent.predict(range(10), deterministic=True)
     sampled, _ = agent.predict(np.zeros(50, int), deterministic=False)
     assert set(deterministic.tolist()) <= {5, 6}
     assert set(sampled.tolist()) <= {5, 6}
     np.testing.assert_array_equal(
-        deterministic - 5, POWR(Corridor()).learn(200).predict(range(10))[0]
+        deterministic - 5, POWR(Corridor()).learn(200).predict(range(10), deterministic=True)[0]
     )
 
 
@@ -243,7 +247,7 @@ def test_predicting_leaves_training_untouched(make):
     def look(agent):
         observation = np.zeros((2, *agent.env.observation_space.shape), int)
         agent.predict(observation, deterministic=False)
-        agent.predict(observation)
+        agent.predict(observation, deterministic=True)
         agent.action_probabilities(observation)
 
     watched.learn(300, callback=look)

@@ -13,7 +13,7 @@ import pytest
 from gymnasium.spaces import Discrete
 
 from powr import POWR, compact
-from powr.kernels import Dirac, Exponential, Gaussian
+from powr.kernels import Dirac, Exponential, Gaussian, Matern32, Matern52
 from powr.world_model import WorldModel
 from tests.powr.environments import Corridor
 from tests.powr.snapshot import snapshot
@@ -59,7 +59,7 @@ def saved(tmp_path_factory):
 @pytest.mark.parametrize(("make", "before", "after"), RUNS.values(), ids=RUNS)
 def test_a_loaded_agent_is_the_same_and_goes_on_the_same(make, before, after, path):
     agent = make().learn(before)
-    assert agent._episode is not None
+    assert agent._collector.episode is not None
     agent.save(path)
     loaded = POWR.load(path)
     assert snapshot(loaded) == snapshot(agent)
@@ -150,18 +150,69 @@ def test_a_loaded_agent_predicts_the_same(path):
     observations = np.random.default_rng(0).normal(size=(200, 4))
     for ask in (
         lambda one: one.action_probabilities(observations),
-        lambda one: one.predict(observations)[0],
+        lambda one: one.predict(observations, deterministic=True)[0],
         lambda one: one.predict(observations, deterministic=False)[0],
     ):
         np.testing.assert_array_equal(ask(loaded), ask(agent))
 
 
 @pytest.mark.parametrize(
-    "kernel", [Dirac(), Gaussian(0.3), Exponential([0.1, 1 / 3])], ids=lambda k: type(k).__name__
+    "kernel",
+    [Dirac(), Gaussian(0.3), Exponential([0.1, 1 / 3]), Matern32(0.3), Matern52([1.0, 2.0])],
+    ids=lambda k: type(k).__name__,
 )
 def test_kernels_are_kept(kernel, path):
     POWR("MountainCar-v0", kernel=kernel).save(path)
     assert repr(POWR.load(path).kernel) == repr(kernel)
+
+
+class Doubled:
+    """A kernel of one's own."""
+
+    def __init__(self, bandwidth):
+        self.inner = Exponential(bandwidth)
+
+    def __call__(self, x, y):
+        return 2 * self.inner(x, y)
+
+
+def test_a_kernel_of_ones_own_is_given_to_load(path):
+    agent = POWR("MountainCar-v0", kernel=Doubled([0.6, 0.06]), max_rank=30).learn(250)
+    agent.save(path)
+    loaded = POWR.load(path, kernel=Doubled([0.6, 0.06]))
+    assert snapshot(loaded.learn(250)) == snapshot(agent.learn(250))
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (None, r"Doubled is not one of powr's own.*: give kernel, .*to POWR\.load"),
+        (Doubled([0.6, 0.07]), "other values at the same states"),
+        (Exponential([0.6, 0.06]), "other values at the same states"),
+        ("Doubled", "kernel must be one of"),
+    ],
+    ids=["none", "other bandwidth", "other kernel", "text"],
+)
+def test_another_kernel_than_ones_own_is_refused(path, given, message):
+    POWR("MountainCar-v0", kernel=Doubled([0.6, 0.06])).save(path)
+    with pytest.raises((ValueError, TypeError), match=message):
+        POWR.load(path, kernel=given)
+
+
+def test_another_kernel_than_the_built_in_one_is_refused(path):
+    POWR("MountainCar-v0", kernel=Gaussian(0.5)).save(path)
+    assert POWR.load(path, kernel=Gaussian(0.5)).kernel == Gaussian(0.5)
+    with pytest.raises(ValueError, match=r"trained with the kernel Gaussian\(0\.5\), not with"):
+        POWR.load(path, kernel=Gaussian(0.6))
+
+
+def test_loading_imports_nothing_that_the_file_names(path, tmp_path, monkeypatch):
+    (tmp_path / "trap.py").write_text("raise SystemExit('imported')")
+    monkeypatch.syspath_prepend(tmp_path)
+    POWR("MountainCar-v0", kernel=Doubled(0.5)).save(path)
+    named = {"name": "custom", "type": "trap.Kernel", "gram": [[1.0]]}
+    rewrite_metadata(path, path, lambda metadata: metadata.update(kernel=named))
+    refused(path, r"its kernel trap\.Kernel is not one of powr's own")
 
 
 def test_saving_is_deterministic_and_leaves_nothing_else_behind(saved, tmp_path):

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from powr import POWR, cli
+from powr import POWR, cli, options
 from powr.kernels import Gaussian
 from tests.powr.snapshot import snapshot
 
@@ -122,7 +122,7 @@ def test_evaluate_agrees_with_episodes_played_by_hand(tmp_path, capsys):
         returns.append(0.0)
         done = False
         while not done:
-            action, _ = agent.predict(observation)
+            action, _ = agent.predict(observation, deterministic=True)
             observation, reward, terminated, truncated, _ = agent.env.step(action)
             returns[-1] += reward
             done = terminated or truncated
@@ -178,7 +178,7 @@ BAD = {
     f"{TRAIN} --max-rank 2.5": "--max-rank: invalid int value: '2.5'",
     f"{TRAIN} --kernel Laplace": "invalid choice: 'Laplace'",
     f"{TRAIN} --kernel Gaussian": "--kernel Gaussian needs --bandwidth",
-    f"{TRAIN} --bandwidth 0.1": "--bandwidth is that of a Gaussian or an Exponential",
+    f"{TRAIN} --bandwidth 0.1": "--bandwidth is that of a kernel with one",
     f"{TRAIN} --kernel Gaussian --bandwidth -1": "bandwidth must be positive and finite",
     f"{TRAIN} --kernel Gaussian --bandwidth 1 2 3": "3 bandwidths, but states have 1 dimensions",
     f"{TRAIN} --save nowhere/out.npz": "there is no folder nowhere",
@@ -240,7 +240,7 @@ def test_bad_input_has_no_traceback_in_a_real_process(tmp_path):
     ],
 )
 def test_values_of_keywords_are_json_and_else_text(text, value):
-    assert cli.keyword(text) == ("a", value)
+    assert options.keyword(text) == ("a", value)
 
 
 @pytest.mark.parametrize(

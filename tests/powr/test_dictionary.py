@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from powr.dictionary import Dictionary
 from powr.kernels import Dirac, Exponential, Gaussian
+from powr.solvers.dictionary import Dictionary
 
 rng = np.random.default_rng(0)
 STATES = rng.normal(size=(150, 2))

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from powr.empirical_mdp import DenseBellman, SparseBellman
 from powr.kernels import Dirac
+from powr.solvers.empirical_mdp import DenseBellman, SparseBellman
 from powr.world_model import WorldModel
 
 N_STATES, N_ACTIONS = 100, 3

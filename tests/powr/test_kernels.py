@@ -1,10 +1,25 @@
 """One test case that every kernel must pass, and what is particular to each."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
 from benchmarks.literal import kernels as reference
-from powr.kernels import Dirac, Exponential, Gaussian
+from powr import POWR
+from powr.kernels import (
+    BUILT_IN,
+    Dirac,
+    Exponential,
+    Gaussian,
+    Kernel,
+    Matern32,
+    Matern52,
+    check_kernel,
+    diagonal,
+)
+from powr.world_model import WorldModel
 
 rng = np.random.default_rng(0)
 BOX = rng.normal(size=(12, 3))
@@ -32,6 +47,22 @@ KERNELS = [
         OTHER_BOX,
         id="Exponential, one bandwidth a dimension",
     ),
+    pytest.param(Matern32(0.7), reference.matern32(0.7), BOX, OTHER_BOX, id="Matern 3/2"),
+    pytest.param(
+        Matern32([0.5, 1, 20]),
+        reference.matern32([0.5, 1, 20]),
+        BOX,
+        OTHER_BOX,
+        id="Matern 3/2, one bandwidth a dimension",
+    ),
+    pytest.param(Matern52(0.7), reference.matern52(0.7), BOX, OTHER_BOX, id="Matern 5/2"),
+    pytest.param(
+        Matern52([0.5, 1, 20]),
+        reference.matern52([0.5, 1, 20]),
+        BOX,
+        OTHER_BOX,
+        id="Matern 5/2, one bandwidth a dimension",
+    ),
 ]
 
 
@@ -50,6 +81,17 @@ class TestEveryKernel:
     def test_is_one_on_the_diagonal(self, kernel, literal, x, y):
         np.testing.assert_array_equal(np.diag(kernel(x, x)), 1)
 
+    def test_its_diagonal_is_that_of_the_gram_matrix(self, kernel, literal, x, y):
+        np.testing.assert_array_equal(diagonal(kernel, x), np.diag(kernel(x, x)))
+
+    def test_is_a_kernel_and_equals_its_copies_alone(self, kernel, literal, x, y):
+        assert isinstance(kernel, Kernel)
+        check_kernel(kernel, x.shape[1:])
+        twin = pickle.loads(pickle.dumps(kernel))  # noqa: S301
+        assert copy.deepcopy(kernel) == twin == kernel
+        assert hash(twin) == hash(kernel)
+        assert kernel != Gaussian(123.0)
+
     def test_has_one_entry_a_pair(self, kernel, literal, x, y):
         assert kernel(x, y).shape == (len(x), len(y))
         assert kernel(x[:0], y).shape == (0, len(y))
@@ -61,7 +103,7 @@ class TestEveryKernel:
         np.testing.assert_array_equal(y, before[1])
 
 
-@pytest.mark.parametrize("make", [Gaussian, Exponential])
+@pytest.mark.parametrize("make", [Gaussian, Exponential, Matern32, Matern52])
 class TestBandwidth:
     def test_scales_its_own_dimension(self, make):
         kernel = make([1.0, 10.0])
@@ -88,3 +130,114 @@ class TestBandwidth:
 
 def test_dirac_of_distinct_states_is_the_identity():
     np.testing.assert_array_equal(Dirac()(np.arange(4), np.arange(4)), np.eye(4))
+
+
+def test_every_built_in_kernel_is_tested():
+    assert {type(case.values[0]) for case in KERNELS} == set(BUILT_IN.values())
+
+
+def test_a_bandwidth_cannot_be_changed_behind_what_was_computed_with_it():
+    given = np.array([1.0, 2.0])
+    kernel = Gaussian(given)
+    given[0] = 9.0
+    assert kernel.bandwidth.tolist() == [1.0, 2.0]
+    with pytest.raises(ValueError, match="read-only"):
+        kernel.bandwidth[0] = 9.0
+
+
+# -- kernels of a user's own ----------------------------------------------------------------------
+
+
+class Periodic:
+    """A kernel with period one in each dimension and k(x, x) = 4."""
+
+    def __call__(self, x, y):
+        gap = np.sin(np.pi * (x[:, None, :] - y[None, :, :])) ** 2
+        return 4 * np.exp(-2 * gap.sum(axis=2))
+
+
+def linear(x, y):
+    """Of finite rank, and not the same on the whole diagonal."""
+    return 0.5 + x @ y.T
+
+
+class Scaled:
+    """Another kernel times a number, in an array that is read-only."""
+
+    def __init__(self, kernel, factor):
+        self.kernel, self.factor = kernel, factor
+
+    def __call__(self, x, y):
+        gram = self.factor * self.kernel(x, y)
+        gram.setflags(write=False)
+        return gram
+
+
+def data(n=60):
+    rng = np.random.default_rng(0)
+    states, next_states = rng.normal(size=(2, n, 2))
+    return states, rng.integers(2, size=n), rng.normal(size=n), next_states, rng.random(n) < 0.2
+
+
+def uniform(states):
+    return np.full((len(states), 2), 0.5)
+
+
+@pytest.mark.parametrize("kernel", [Periodic(), linear], ids=["class", "function"])
+def test_every_solver_takes_a_kernel_of_ones_own(kernel):
+    found = [
+        WorldModel(kernel, 2, method=method, regularization=1e-3)
+        .fit(*data())
+        .action_values(uniform, 0.9)(data()[0])
+        for method in ("exact", "low_rank", "subset", "auto")
+    ]
+    for values in found[1:]:
+        np.testing.assert_allclose(values, found[0], atol=1e-6 * np.abs(found[0]).max())
+
+
+@pytest.mark.parametrize("method", ["exact", "low_rank"])
+def test_a_kernel_and_the_regularization_times_a_number_give_the_same_values(method):
+    """K and n lambda enter Prop. 3 only together: k(x, x) need not be one."""
+    plain = WorldModel(Exponential(0.5), 2, method=method, regularization=1e-3)
+    scaled = WorldModel(Scaled(Exponential(0.5), 8.0), 2, method=method, regularization=8e-3)
+    one, other = (
+        model.fit(*data()).action_values(uniform, 0.9)(data()[0]) for model in (plain, scaled)
+    )
+    np.testing.assert_allclose(other, one, rtol=1e-9)
+
+
+def test_the_diagonal_of_a_kernel_without_one_is_read_off_its_gram_matrix():
+    states = np.random.default_rng(0).normal(size=(150, 2))
+    np.testing.assert_allclose(diagonal(linear, states), 0.5 + (states**2).sum(axis=1))
+    assert diagonal(linear, states[:0]).shape == (0,)
+
+
+def test_the_dictionary_stops_at_the_rank_of_the_kernel():
+    assert WorldModel(linear, 2, method="low_rank").fit(*data()).rank_ == 3
+
+
+def test_an_agent_learns_with_a_kernel_of_ones_own():
+    agent = POWR("MountainCar-v0", kernel=Scaled(Exponential([0.6, 0.06]), 2.0), max_rank=50)
+    agent.learn(450)
+    assert np.ptp(agent.action_probabilities([[-0.5, 0.0]])) > 0
+    assert agent.model_.rank_ <= 50
+
+
+@pytest.mark.parametrize(
+    ("kernel", "error", "message"),
+    [
+        ("Gaussian", TypeError, "kernel must be .* got 'Gaussian'"),
+        (Gaussian, TypeError, "kernel must be .* got <class"),
+        (np.dot, TypeError, "kernel must be .* which raised ValueError"),
+        (lambda x, y: np.ones(len(x)), TypeError, r"kernel must be .* has the shape \(2,\)"),
+        (lambda x, y: np.full((len(x), len(y)), np.nan), ValueError, "kernel must be .* finite"),
+        (lambda x, y: x[:, :1] - y[:, 0], ValueError, "kernel must be .* not symmetric"),
+        (Gaussian([1.0, 2.0, 3.0]), ValueError, "3 bandwidths, but states have 2 dimensions"),
+    ],
+    ids=["text", "class", "another function", "shape", "NaN", "not symmetric", "bandwidths"],
+)
+def test_what_is_no_kernel_is_refused_by_model_and_agent(kernel, error, message):
+    with pytest.raises(error, match=message):
+        WorldModel(kernel, 2).fit(*data())
+    with pytest.raises(error, match=message):
+        POWR("MountainCar-v0", kernel=kernel)

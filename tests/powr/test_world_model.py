@@ -479,7 +479,7 @@ def test_prior_does_not_matter_where_the_regularization_vanishes():
     np.testing.assert_allclose(q, mdp.action_values(policy, 0.9), atol=1e-10)
 
 
-def test_auto_is_exact_for_the_dirac_kernel_and_for_few_pairs():
+def test_auto_is_exact_for_the_dirac_kernel_and_for_up_to_max_rank_pairs():
     rng = np.random.default_rng(0)
     assert fitted(sample_transitions(rng, 30)).method_ == "exact"
     many = Transitions(
@@ -487,7 +487,7 @@ def test_auto_is_exact_for_the_dirac_kernel_and_for_few_pairs():
     )
     assert WorldModel(Dirac(), 1).fit(*many).method_ == "exact"
     in_a_box = many._replace(states=many.states[:, None], next_states=many.states[:, None])
-    assert WorldModel(Gaussian(500.0), 1, max_rank=50).fit(*in_a_box).method_ == "low_rank"
+    assert WorldModel(Gaussian(500.0), 1, max_rank=50).fit(*in_a_box).method_ == "subset"
 
 
 def test_fit_forgets_what_was_fitted_before():
@@ -512,6 +512,15 @@ def test_action_values_stay_when_data_are_added(kernel, method):
     np.testing.assert_array_equal(q(data.states), before)
 
 
+def test_squared_rewards_and_their_range_are_kept_per_pair():
+    model = WorldModel(Dirac(), 2).fit([0, 0, 1], [0, 0, 1], [1.0, 3.0, -2.0], [1, 1, 0], [0] * 3)
+    model.partial_fit([0], [0], [-5.0], [1], [False])
+    np.testing.assert_array_equal(model._data.pair_reward, [-1.0, -2.0])
+    np.testing.assert_array_equal(model._data.pair_squared_reward, [35.0, 4.0])
+    assert model._data.reward_range == (-5.0, 3.0)
+    assert model.value_bounds(0.5) == (-10.0, 6.0)
+
+
 def test_negative_zero_is_zero():
     model = WorldModel(Dirac(), 1).fit([[0.0], [-0.0]], [0, 0], [1.0, 3.0], [[0.0], [-0.0]], [1, 1])
     assert len(model.states_) == 1
@@ -531,7 +540,7 @@ def test_negative_zero_is_zero():
         ({"tolerance": -1e-3}, ValueError, "tolerance must not be negative"),
         ({"prior": np.inf}, ValueError, "prior must be finite"),
         ({"method": "fast"}, ValueError, "'fast'"),
-        ({"kernel": "gaussian"}, TypeError, "kernel must be Dirac, Gaussian or Exponential"),
+        ({"kernel": "gaussian"}, TypeError, "kernel must be one of Dirac"),
     ],
 )
 def test_bad_parameters_are_named_at_fit(parameters, error, message):

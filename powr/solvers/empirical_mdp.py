@@ -4,7 +4,7 @@ A pair seen N times with summed reward R and next-state counts C has
 
     q(x, a) = (R + gamma sum C(x') v(x')) / (N + n lambda),   v(x) = sum pi(a|x) q(x, a),
 
-and a pair never seen has q = 0. The unknowns are the values v, one a state, in a sparse system.
+and a pair never seen has q = 0. The unknowns are the values v, one per state, in a sparse system.
 """
 
 from __future__ import annotations
@@ -30,9 +30,8 @@ class EmpiricalMDP:
     quick. What depends only on which triples were seen is laid out anew when there are new ones.
     """
 
-    def __init__(self, data: Transitions, regularization: float):
+    def __init__(self, data: Transitions):
         self.data = data
-        self.regularization = regularization
         self._n_triples = 0
 
     @property
@@ -40,11 +39,8 @@ class EmpiricalMDP:
         return len(self.data.index)
 
     def update(self) -> None:
-        data = self.data
-        if len(data.triple_pair) > self._n_triples:
+        if len(self.data.triple_pair) > self._n_triples:
             self._lay_out()
-        self._shrunk_count = data.pair_count + data.size * self.regularization
-        self._frequency = data.continuing_count / self._shrunk_count[data.triple_pair]
 
     def _lay_out(self) -> None:
         data, n_states = self.data, len(self.data.index)
@@ -54,18 +50,25 @@ class EmpiricalMDP:
         bellman = DenseBellman if n_states <= _DENSE_STATES else SparseBellman
         self._bellman = bellman(data.pair_state[data.triple_pair], data.triple_next, n_states)
 
-    def solve(self, rewards: NDArray, policy: NDArray, gamma: float) -> NDArray:
-        """The action values; rewards summed a pair, policy at the distinct states."""
-        mean_rewards = self.regress(rewards)
+    def solve(
+        self, rewards: NDArray, policy: NDArray, gamma: float, regularization: float
+    ) -> NDArray:
+        """The action values; rewards summed per pair, policy at the distinct states."""
+        data, count = self.data, self._shrunk_count(regularization)
+        frequency = data.continuing_count / count[data.triple_pair]
+        mean_rewards = self._table(self._cell_of_pair, rewards / count)
         state_rewards = (policy * mean_rewards).sum(axis=1)
-        probability = policy.T.ravel()[self._cell_of_triple] * self._frequency
+        probability = policy.T.ravel()[self._cell_of_triple] * frequency
         values = self._bellman.values(gamma * probability, state_rewards)
-        next_values = self._frequency * values[self.data.triple_next]
+        next_values = frequency * values[data.triple_next]
         return mean_rewards + gamma * self._table(self._cell_of_triple, next_values)
 
-    def regress(self, targets: NDArray) -> NDArray:
-        """The shrunk means of targets summed a pair, zero where a pair was never seen."""
-        return self._table(self._cell_of_pair, targets / self._shrunk_count)
+    def regress(self, targets: NDArray, regularization: float) -> NDArray:
+        """The shrunk means of targets summed per pair, zero where a pair was never seen."""
+        return self._table(self._cell_of_pair, targets / self._shrunk_count(regularization))
+
+    def _shrunk_count(self, regularization: float) -> NDArray:
+        return self.data.pair_count + self.data.size * regularization
 
     def at_states(self, weights: NDArray) -> NDArray:
         return weights

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve
 
-from powr.dictionary import Dictionary
 from powr.kernels import Kernel
+from powr.solvers.dictionary import Dictionary
 from powr.transitions import Transitions
 
 # Rows gathered for one product: few enough to stay in cache, enough for BLAS to run at full speed.
@@ -24,19 +24,17 @@ _ROWS = 1024
 
 
 class LowRankModel:
-    """Rank-many unknowns an action; weights are over the dictionary's features."""
+    """Rank-many unknowns per action; weights are over the dictionary's features."""
 
     def __init__(
         self,
         kernel: Kernel,
         data: Transitions,
-        regularization: float,
         tolerance: float,
         max_rank: int,
     ):
         self.kernel = kernel
         self.data = data
-        self.regularization = regularization
         self.tolerance = tolerance
         self.max_rank = max_rank
         self._begin()
@@ -47,7 +45,7 @@ class LowRankModel:
         self.dictionary = Dictionary(self.kernel, data.index.shape, self.tolerance, self.max_rank)
         self._n_states_at_choice = len(data.index)
         self._features = FeatureTable()
-        # Sums over the data, an action each: phi(x) phi(x)' and (1 - d) phi(x) phi(x')'.
+        # Sums over the data, one per action: phi(x) phi(x)' and (1 - d) phi(x) phi(x')'.
         self._gram = np.empty((data.n_actions, 0, 0))
         self._next_gram = np.empty((data.n_actions, 0, 0))
         self._summed_pairs = np.empty(0)
@@ -58,7 +56,7 @@ class LowRankModel:
         return self.dictionary.rank
 
     def update(self) -> None:
-        """Take in what the data gained: O(rank^2) a transition, O(n rank) a new pivot.
+        """Take in what the data gained: O(rank^2) per transition, O(n rank) per new pivot.
 
         A full dictionary cannot follow the data to new places: it is chosen anew each time the
         states have grown by half.
@@ -76,13 +74,15 @@ class LowRankModel:
         self._summed_pairs = data.pair_count.copy()
         self._summed_triples = data.continuing_count
 
-    def solve(self, rewards: NDArray, policy: NDArray, gamma: float) -> NDArray:
-        """Weights of the action values; rewards summed a pair, policy at the distinct states."""
+    def solve(
+        self, rewards: NDArray, policy: NDArray, gamma: float, regularization: float
+    ) -> NDArray:
+        """Weights of the action values; rewards summed per pair, policy at the distinct states."""
         n_actions, rank = self.data.n_actions, self.rank
         system = np.empty((n_actions, rank, n_actions, rank))
         for action in range(n_actions):
             system[action] = -gamma * self._onward_blocks(action, policy)
-            system[action, :, action] += self._regularized_gram(action)
+            system[action, :, action] += self._ridge_system(action, regularization)
         weights = solve(
             system.reshape(n_actions * rank, n_actions * rank),
             self._project(rewards).ravel(),
@@ -91,10 +91,10 @@ class LowRankModel:
         )
         return weights.reshape(n_actions, rank).T
 
-    def regress(self, targets: NDArray) -> NDArray:
-        """Weights of the kernel ridge regression on targets summed a pair."""
+    def regress(self, targets: NDArray, regularization: float) -> NDArray:
+        """Weights of the kernel ridge regression on targets summed per pair."""
         columns = [
-            solve(self._regularized_gram(action), projected, assume_a="pos")
+            solve(self._ridge_system(action, regularization), projected, assume_a="pos")
             for action, projected in enumerate(self._project(targets))
         ]
         return np.stack(columns, axis=1)
@@ -172,14 +172,14 @@ class LowRankModel:
         return data.pair_state[data.triple_pair[triples]], data.triple_next[triples], triples
 
     def _project(self, targets: NDArray) -> NDArray:
-        """Z'y for targets summed a pair, (actions, rank)."""
+        """Z'y for targets summed per pair, (actions, rank)."""
         data, phi = self.data, self._features.view
         by_action = np.zeros((data.n_actions, len(phi)))
         by_action[data.pair_action, data.pair_state] = targets
         return by_action @ phi
 
-    def _regularized_gram(self, action: int) -> NDArray:
-        return self._gram[action] + self.data.size * self.regularization * np.eye(self.rank)
+    def _ridge_system(self, action: int, regularization: float) -> NDArray:
+        return self._gram[action] + self.data.size * regularization * np.eye(self.rank)
 
 
 def sum_of_products(

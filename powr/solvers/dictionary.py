@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
-from powr.kernels import Kernel
+from powr.kernels import Kernel, diagonal, gram_matrix
 
 # States among which one round looks for pivots: enough to choose well, and few enough that the
 # vector-by-vector updates of the choice stay in cache.
@@ -20,9 +20,9 @@ _CANDIDATES = 2048
 class Dictionary:
     """A growing set of pivots, chosen where the features still miss most of the kernel.
 
-    `tolerance` is the largest k(x, x) - phi(x).phi(x) left at any state offered, unless `max_rank`
-    pivots are reached first. `pivots` are states, `pivot_numbers` their positions among all the
-    states ever offered.
+    `tolerance` is the largest k(x, x) - phi(x).phi(x) left at any state offered, as a share of the
+    largest k(x, x) among them, unless `max_rank` pivots are reached first. `pivots` are states,
+    `pivot_numbers` their positions among all the states ever offered.
     """
 
     def __init__(
@@ -34,6 +34,7 @@ class Dictionary:
         self.pivots = np.empty((0, *state_shape))
         self.pivot_numbers = np.empty(0, int)
         self._n_offered = 0
+        self._largest = 0.0
         self.cholesky = np.empty((0, 0))
 
     @property
@@ -42,7 +43,7 @@ class Dictionary:
 
     def features(self, states: NDArray) -> NDArray:
         """phi at the states, (n, rank)."""
-        return _divide_(self.kernel(states, self.pivots), self.cholesky)
+        return _divide_(gram_matrix(self.kernel, states, self.pivots), self.cholesky)
 
     def coefficients(self, weights: NDArray) -> NDArray:
         """The c with k(x, D) c = phi(x).weights for every x."""
@@ -51,13 +52,17 @@ class Dictionary:
     def grow(self, states: NDArray) -> NDArray:
         """Add pivots from the states until the tolerance holds on them; return their features."""
         features = self.features(states) if self.rank else np.empty((len(states), 0))
+        whole = diagonal(self.kernel, states)
+        self._largest = max(self._largest, whole.max(initial=0.0))
         while self.rank < self.max_rank:
-            missing = 1.0 - np.einsum("ij,ij->i", features, features)
-            above = np.flatnonzero(missing > self.tolerance)
+            missing = whole - np.einsum("ij,ij->i", features, features)
+            above = np.flatnonzero(missing > self.tolerance * self._largest)
             if len(above) == 0:
                 break
             candidates = above[:: -(-len(above) // _CANDIDATES)]
-            chosen, corner = self._choose(states[candidates], features[candidates])
+            chosen, corner = self._choose(
+                states[candidates], features[candidates], missing[candidates]
+            )
             pivots = candidates[chosen]
             self.pivot_numbers = np.concatenate([self.pivot_numbers, self._n_offered + pivots])
             self._append(states[pivots], features[pivots], corner)
@@ -68,21 +73,22 @@ class Dictionary:
     def new_features(self, states: NDArray, features: NDArray) -> NDArray:
         """The features that the states lack, given those of an earlier, smaller dictionary."""
         known = features.shape[1]
-        gram = self.kernel(states, self.pivots[known:])
+        gram = gram_matrix(self.kernel, states, self.pivots[known:])
         gram -= features @ self.cholesky[known:, :known].T
         return _divide_(gram, self.cholesky[known:, known:])
 
-    def _choose(self, states: NDArray, features: NDArray) -> tuple[list[int], NDArray]:
+    def _choose(
+        self, states: NDArray, features: NDArray, missing: NDArray
+    ) -> tuple[list[int], NDArray]:
         """Greedy pivots, each the candidate with the largest residual, and their part of L."""
-        missing = 1.0 - np.einsum("ij,ij->i", features, features)
         room = min(self.max_rank - self.rank, len(states))
         rows = np.empty((room, len(states)))
         chosen: list[int] = []
         for step in range(room):
             pivot = int(np.argmax(missing))
-            if missing[pivot] <= self.tolerance:
+            if missing[pivot] <= self.tolerance * self._largest:
                 break
-            row = self.kernel(states[pivot : pivot + 1], states)[0]
+            row = gram_matrix(self.kernel, states[pivot : pivot + 1], states)[0]
             row -= features @ features[pivot]
             row -= rows[:step, pivot] @ rows[:step]
             row /= np.sqrt(missing[pivot])

@@ -1,0 +1,211 @@
+"""The environment's side of an agent: episodes played with a policy, step by step."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import gymnasium
+import numpy as np
+from numpy.typing import NDArray
+
+from powr.policy import Policy
+from powr.spaces import actions_of, observations_of
+from powr.transitions import Columns
+from powr.validation import LARGEST
+
+T = TypeVar("T")
+
+
+@dataclass
+class Episode:
+    """An episode under way, with what is needed to take it back or to play it again."""
+
+    seed: int
+    first_timestep: int
+    generator_state: dict[str, Any]
+    observations: list
+    actions: list[int] = field(default_factory=list)
+    rewards: list[float] = field(default_factory=list)
+    terminated: bool = False
+
+    def columns(self) -> Columns:
+        observations = np.array(self.observations)
+        terminated = np.zeros(len(self.actions), bool)
+        terminated[-1:] = self.terminated
+        return (
+            observations[:-1],
+            np.array(self.actions, int),
+            np.array(self.rewards, float),
+            observations[1:],
+            terminated,
+        )
+
+
+class Collector:
+    """Plays episodes in an environment and keeps them.
+
+    Every episode starts from a seed of its own, so that one under way can be played again.
+    """
+
+    def __init__(self, env: gymnasium.Env, generator: np.random.Generator):
+        self.env = env
+        self.generator = generator
+        self.num_timesteps = 0
+        self.episode_returns: list[float] = []
+        self.finished: list[Columns] = []
+        self.episode: Episode | None = None
+        self._layers = list(layers_of(env))
+        self.last_transition: tuple = ()
+        self._left: list[Any] | None = None
+        self.observations = observations_of(env.observation_space)
+        self.actions = actions_of(env)
+        self._first_action = int(self.actions.start)
+
+    def step(self, policy: Policy) -> bool:
+        """One step of the episode under way, or the first of a new one; True where it ends one."""
+        episode = self.episode or self._begin()
+        action = policy.act(episode.observations[-1], self.generator.random())
+        observation, reward, terminated, truncated, _ = self.env.step(self._first_action + action)
+        self.num_timesteps += 1
+        episode.observations.append(self._checked(observation, reward))
+        episode.actions.append(action)
+        episode.rewards.append(float(reward))
+        self.last_transition = (
+            episode.observations[-2],
+            action,
+            float(reward),
+            episode.observations[-1],
+            bool(terminated),
+        )
+        if not (terminated or truncated):
+            return False
+        episode.terminated = bool(terminated)
+        self.finished.append(episode.columns())
+        self.episode_returns.append(float(sum(episode.rewards)))
+        self.episode = None
+        return True
+
+    def transitions(self) -> Iterator[tuple[tuple, bool]]:
+        """All transitions one by one, and whether each was the last of its episode."""
+        for columns in self.finished:
+            last = len(columns[1]) - 1
+            for number, row in enumerate(zip(*map(rows_of, columns), strict=True)):
+                yield row, number == last
+        if self.episode is not None:
+            for row in zip(*map(rows_of, self.episode.columns()), strict=True):
+                yield row, False
+
+    def leave(self) -> None:
+        """Remember how the environment was left, so that `take_up` sees what others did to it."""
+        self._left = fingerprint(self.env) if self.episode is not None else None
+
+    def take_up(self) -> None:
+        """Go on with the episode that was left open, also where the environment was used since."""
+        if self.episode is not None and fingerprint(self.env) != self._left:
+            self._recover("between two calls of learn")
+
+    def lend(self, callback: Callable[[T], Any], agent: T) -> Any:
+        """The answer of a callback, which may use the environment."""
+        before = self._counters()
+        answer = callback(agent)
+        if self.episode is not None and self._counters() != before:
+            self._recover("by the callback")
+        return answer
+
+    def _counters(self) -> list[Any]:
+        """What only steps and resets change, quick to read: time limits and the random state."""
+        elapsed = [vars(layer).get("_elapsed_steps") for layer in self._layers]
+        return [*elapsed, plain(vars(self._layers[-1]).get("_np_random"))]
+
+    def _recover(self, when: str) -> None:
+        episode = self.episode
+        if episode is not None and not self.plays_again():
+            warnings.warn(
+                f"the environment was used {when} and did not repeat the episode that was under "
+                f"way, so the {len(episode.actions)} timesteps of that episode were taken back: "
+                "use another environment there",
+                stacklevel=4,
+            )
+            self.take_back()
+
+    def take_back(self) -> None:
+        """Forget the episode under way: all is as it was before its first step."""
+        if self.episode is not None:
+            self.num_timesteps = self.episode.first_timestep
+            self.generator.bit_generator.state = self.episode.generator_state
+            self.episode = None
+
+    def plays_again(self) -> bool:
+        """Bring the environment to where the episode stood; False if it leads elsewhere."""
+        episode = self.episode
+        if episode is None:
+            return True
+        observation, _ = self.env.reset(seed=episode.seed)
+        reached: list[Any] = [self.observations.state(observation)]
+        rewards: list[float] = []
+        for action in episode.actions:
+            observation, reward, *ends, _ = self.env.step(self._first_action + action)
+            reached.append(self.observations.state(observation))
+            rewards.append(float(reward))
+            if any(ends):
+                return False
+        return rewards == episode.rewards and np.array_equal(reached, episode.observations)
+
+    def _begin(self) -> Episode:
+        state = dict(self.generator.bit_generator.state)
+        seed = int(self.generator.integers(2**31))
+        self.episode = Episode(seed, self.num_timesteps, state, [])
+        observation, _ = self.env.reset(seed=seed)
+        self.episode.observations.append(self._checked(observation, 0.0))
+        return self.episode
+
+    def _checked(self, observation: Any, reward: Any) -> int | NDArray:
+        """The observation as a state; an environment that returns nonsense is stopped here."""
+        state = self.observations.state(observation)
+        if not (math.isfinite(reward) and (isinstance(state, int) or np.isfinite(state).all())):
+            fault = "both must be finite"
+        elif abs(reward) > LARGEST:
+            fault = (
+                f"rewards must be at most {LARGEST:g} in size, scale them by "
+                "gymnasium.wrappers.TransformReward"
+            )
+        else:
+            return state
+        raise ValueError(
+            f"the environment returned observation {observation} with reward {reward} at "
+            f"timestep {self.num_timesteps}: {fault}. The episode was discarded and the agent is "
+            "as it was before it"
+        )
+
+
+def rows_of(column: NDArray) -> list:
+    """Numbers as Python's own, which hash and compare quickly; vectors as arrays."""
+    return column.tolist() if column.ndim == 1 else list(column)
+
+
+def fingerprint(env: gymnasium.Env) -> list[Any]:
+    """The plain data in an environment and its wrappers, which steps and resets change."""
+    return [{name: plain(value) for name, value in vars(layer).items()} for layer in layers_of(env)]
+
+
+def layers_of(env: gymnasium.Env) -> Iterator[gymnasium.Env]:
+    """The environment, and what it wraps."""
+    while isinstance(env, gymnasium.Wrapper):
+        yield env
+        env = env.env
+    yield env
+
+
+def plain(value: Any) -> Any:
+    """The value in a form that later changes leave alone; None if it is not plain data."""
+    if isinstance(value, np.random.Generator):
+        return value.bit_generator.state
+    if isinstance(value, np.ndarray):
+        return value.tobytes()
+    if isinstance(value, list | tuple) and len(value) <= 100:
+        return [plain(item) for item in value]
+    return value if isinstance(value, int | float | str | np.generic) else None

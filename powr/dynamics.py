@@ -1,0 +1,202 @@
+"""The displacement model: the transition operator of a smooth, deterministic box environment.
+
+Where x' = x + d(x, a), the transition operator is composition with that map: (T f)(x, a) =
+f(x + d(x, a)). Kernel ridge regression of the displacement and the reward, Eq. (10) with the
+displacement as the function to be predicted, learns the map from far fewer transitions than the
+conditional mean embedding of x' needs, since neighbouring states and other actions share it.
+
+Values live on a spread of the visited states and are kriged between them; a terminal state has the
+value 0. All cost is bounded: both the map and the values rest on a bounded number of centers.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import cho_factor, cho_solve
+
+from powr.kernels import Exponential, Matern52, Stationary, expansion
+from powr.mirror_descent import settle
+from powr.solvers.kriging import Kriging
+from powr.transitions import Columns
+from powr.validation import check_states
+
+# Bandwidths in units of the range of the visited states. The map is smooth, the values are not; an
+# exponential kernel wider than the data interpolates alike for every bandwidth.
+_MAP_BANDWIDTH = 2.0
+_VALUE_BANDWIDTH = 2.0
+
+# Two actions are this far apart for the map, in units of its bandwidth: they share most of it.
+_ACTION_DISTANCE = 0.05
+
+# The ridge of both regressions, as a share of the kernel's variance.
+_RIDGE = 1e-8
+
+# Sweeps end where they change no action value by more than this share of their range.
+_SWEEP_TOLERANCE = 1e-4
+
+_MAP_CENTERS = 600
+_VALUE_CENTERS = 800
+_TERMINAL_CENTERS = 200
+_LANDMARKS = 64
+_NEIGHBOURS = 16
+
+
+class DisplacementMap:
+    """(x, a) -> displacement and reward: a linear trend plus kernel ridge regression."""
+
+    def __init__(self, states: NDArray, actions: NDArray, targets: NDArray, n_actions: int):
+        self.n_actions = n_actions
+        self._kernel = Matern52(_MAP_BANDWIDTH)
+        inputs = self._inputs(states, actions)
+        chosen = spread(inputs, _MAP_CENTERS)
+        self._centers, targets = inputs[chosen], targets[chosen]
+        trend = with_constant(self._centers)
+        self._trend = np.linalg.lstsq(trend, targets, rcond=None)[0]
+        gram = self._kernel(self._centers, self._centers)
+        gram[np.diag_indices_from(gram)] += _RIDGE
+        self._coefficients = cho_solve(cho_factor(gram), targets - trend @ self._trend)
+        self._low, self._high = targets.min(axis=0), targets.max(axis=0)
+
+    def __call__(self, states: NDArray) -> NDArray:
+        """Displacement and reward of every action at n states, (n, n_actions, d + 1)."""
+        actions = np.tile(np.arange(self.n_actions), len(states))
+        inputs = self._inputs(states.repeat(self.n_actions, axis=0), actions)
+        predicted = with_constant(inputs) @ self._trend
+        predicted += expansion(self._kernel, inputs, self._centers, self._coefficients)
+        # Beyond the data the trend may lead anywhere: no step is longer than those seen.
+        np.clip(predicted, self._low, self._high, out=predicted)
+        return predicted.reshape(len(states), self.n_actions, -1)
+
+    def _inputs(self, states: NDArray, actions: NDArray) -> NDArray:
+        distance = _ACTION_DISTANCE * _MAP_BANDWIDTH / np.sqrt(2)
+        return np.hstack([states, distance * np.eye(self.n_actions)[actions]])
+
+
+class DisplacementModel:
+    """A learned map, and the values of the best policy in it.
+
+    Parameters
+    ----------
+    columns : the transitions.
+    n_actions : number of actions, numbered from 0.
+    gamma : the discount factor.
+    prior : the value of what lies far from everything seen.
+    value_range : the least and the largest value that rewards allow.
+    kernel : of the values; default: exponential, wider than the data.
+    """
+
+    def __init__(
+        self,
+        columns: Columns,
+        n_actions: int,
+        *,
+        gamma: float,
+        prior: float,
+        value_range: tuple[float, float],
+        kernel: Stationary | None = None,
+        step_size: float | None = None,
+        mirror_steps: int | None = None,
+    ):
+        states, actions, rewards, next_states, terminated = columns
+        self.gamma, self.prior = gamma, prior
+        self.scale = ranges(np.vstack([states, next_states]))
+        states, next_states = states / self.scale, next_states / self.scale
+        targets = np.column_stack([next_states - states, rewards])
+        self.map = DisplacementMap(states, actions, targets, n_actions)
+        self.kernel = kernel or Exponential(_VALUE_BANDWIDTH)
+
+        # The last state is not the first of any transition yet, but is where the next one starts.
+        visited = np.vstack([states, next_states[-1:][~terminated[-1:]]])
+        visited = visited[spread(visited, _VALUE_CENTERS)]
+        ends = next_states[terminated]
+        ends = ends[spread(ends, _TERMINAL_CENTERS)]
+        self.centers = np.vstack([visited, ends])
+        self._n_live = len(visited)
+        self._solve(visited, value_range, step_size, mirror_steps)
+
+    def _solve(
+        self,
+        visited: NDArray,
+        value_range: tuple[float, float],
+        step_size: float | None,
+        mirror_steps: int | None,
+    ) -> None:
+        kriging = Kriging(
+            self.kernel,
+            self.centers,
+            _RIDGE,
+            n_landmarks=_LANDMARKS,
+            n_neighbours=_NEIGHBOURS,
+        )
+        rewards, reached = self._look_ahead(visited)
+        onward = kriging.weights(reached)
+        residual = np.zeros(len(self.centers)) - self.prior  # terminal states are worth 0
+
+        action_values = np.full(rewards.shape, float(np.clip(self.prior, *value_range)))
+
+        def sweep(policy: NDArray) -> NDArray:
+            """One Bellman backup of the policy, from the action values of the last one."""
+            nonlocal action_values
+            residual[: self._n_live] = (policy * action_values).sum(axis=1) - self.prior
+            after = np.clip(self.prior + onward @ residual, *value_range)
+            action_values = rewards + self.gamma * after.reshape(rewards.shape)
+            return action_values
+
+        self.settled = settle(
+            sweep,
+            rewards.shape,
+            tolerance=_SWEEP_TOLERANCE,
+            step_size=step_size,
+            mirror_steps=mirror_steps,
+        )
+        self.values = residual + self.prior
+        gram = self.kernel(self.centers, self.centers)
+        gram[np.diag_indices_from(gram)] += _RIDGE
+        self._coefficients = cho_solve(cho_factor(gram), self.values - self.prior)
+
+    def _look_ahead(self, states: NDArray) -> tuple[NDArray, NDArray]:
+        """Rewards (n, n_actions) and, row after row, the states that each action leads to."""
+        predicted = self.map(states)
+        reached = states[:, None] + predicted[:, :, :-1]
+        return predicted[:, :, -1], reached.reshape(-1, states.shape[1])
+
+    def value(self, states: NDArray) -> NDArray:
+        """The values at states in units of the ranges."""
+        return self.prior + expansion(self.kernel, states, self.centers, self._coefficients)
+
+    def action_values(self, states: ArrayLike) -> NDArray:
+        """q = r + gamma T v at n states, (n, n_actions)."""
+        states = check_states(states, shape=self.centers.shape[1:]) / self.scale
+        rewards, reached = self._look_ahead(states)
+        return rewards + self.gamma * self.value(reached).reshape(rewards.shape)
+
+    def __call__(self, states: ArrayLike) -> NDArray:
+        """The exponents of the policy, (n, n_actions)."""
+        return self.settled.step_size * self.action_values(states)
+
+
+def ranges(states: NDArray) -> NDArray:
+    """The range of each dimension, 1 where it does not vary."""
+    extent = np.ptp(states, axis=0)
+    return np.where(extent > 0, extent, 1.0)
+
+
+def with_constant(inputs: NDArray) -> NDArray:
+    return np.hstack([np.ones((len(inputs), 1)), inputs])
+
+
+def spread(points: NDArray, n_points: int) -> NDArray:
+    """Numbers of at most `n_points` points that cover the others: one per cell of a grid.
+
+    The grid is made coarser until few enough cells are taken. Of a cell the first point is kept.
+    """
+    if len(points) == 0:
+        return np.empty(0, int)
+    chosen, size = np.arange(len(points)), 1e-3
+    while True:
+        cells = np.floor(points[chosen] / size).astype(np.int64)
+        chosen = chosen[np.sort(np.unique(cells, axis=0, return_index=True)[1])]
+        if len(chosen) <= n_points:
+            return chosen
+        size *= 1.25

@@ -1,0 +1,266 @@
+"""When to plan and what for: the rhythm and the optimism of an agent that sets nothing by hand.
+
+A plan is Algorithm 1 on all data, from the uniform policy: what a planner knows is a function of
+the transitions alone, so that an agent can be saved as its data and an interrupted plan leaves
+nothing to take back. Behaviour is optimistic: what was never tried is worth the best return seen
+so far. The policy that is shown rests on what was seen.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from powr.dynamics import DisplacementModel
+from powr.functions import Constant, Table
+from powr.kernels import Dirac, Kernel, Stationary
+from powr.mirror_descent import settle
+from powr.policy import Policy, TablePolicy
+from powr.returns import ReturnRange
+from powr.solvers.empirical_mdp import EmpiricalMDP
+from powr.transitions import Columns, Transitions, as_columns, joined
+
+# Imagined visits of the best value: one where outcomes were seen to vary, next to none elsewhere.
+_IMAGINED_IF_RANDOM = 1.0
+_IMAGINED_IF_DETERMINISTIC = 1e-6
+
+# A pair's estimate is worth a new plan when its count has grown by this factor, boxes are when all
+# data have; at the end of an episode less will do.
+_GROWTH_OF_PAIR = 1.5
+_GROWTH_OF_DATA = 1.15
+_GROWTH_AT_END = 1.05
+
+# Policy iteration ends where no action value changes by more than rounding, as a share of their
+# range.
+_EXACT = 1e-10
+
+# Transitions before the first plan in a box: enough to fit a linear trend.
+_FIRST_PLAN = 20
+
+
+class Planner(Protocol):
+    """What an agent asks of its planner; `policy` acts, `shown` is what `predict` returns."""
+
+    planned_at: int
+    size: int
+
+    @property
+    def policy(self) -> Policy: ...
+
+    @property
+    def shown(self) -> Policy: ...
+
+    @property
+    def model(self) -> Any: ...
+
+    def observe(self, transition: tuple, ended: bool) -> bool:
+        """Take in one transition; True where a plan is due."""
+        ...
+
+    def plan(self) -> None: ...
+
+    def chosen(self) -> dict[str, Any]:
+        """What was chosen and why, by the name of the setting."""
+        ...
+
+
+class FinitePlanner:
+    """Optimistic mirror descent in the empirical MDP.
+
+    Every pair has a fraction of a visit more than it had, imagined, that led to the best return:
+    the ridge n lambda of Eq. (10) is that fraction, and the prior is that return.
+    """
+
+    def __init__(
+        self,
+        state_shape: tuple[int, ...],
+        n_actions: int,
+        *,
+        gamma: float,
+        prior: float | None,
+        regularization: float | None,
+        step_size: float | None,
+        mirror_steps: int | None,
+        plan_within_episodes: bool,
+    ):
+        self.n_actions = n_actions
+        self.gamma, self.prior, self.regularization = gamma, prior, regularization
+        self._steps = {"step_size": step_size, "mirror_steps": mirror_steps}
+        self._within = plan_within_episodes
+        self.data = Transitions(state_shape, n_actions)
+        self._solver = EmpiricalMDP(self.data)
+        self.returns = ReturnRange(gamma)
+        self.policy = Policy(Constant(0.0, n_actions))
+        self.planned_at = 0
+        self.is_random = False
+        self._waiting: list[tuple] = []
+        self._rewards: list[float] = []
+        self._outcome: dict[Any, tuple] = {}
+        self._count: dict[Any, int] = {}
+        self._next_count: dict[Any, float] = {}
+        self._learned = False
+        self._shown: Policy | None = None
+        self.model = None
+
+    @property
+    def size(self) -> int:
+        return self.data.size + len(self._waiting)
+
+    def observe(self, transition: tuple, ended: bool) -> bool:
+        state, action, reward, next_state, terminated = transition
+        self._waiting.append(transition)
+        self._rewards.append(reward)
+        best = self.returns.best
+        self.returns.see(self._rewards, ended, terminated)
+        pair = (state, action)
+        count = self._count[pair] = self._count.get(pair, 0) + 1
+        outcome = (next_state, reward, terminated)
+        if self._outcome.setdefault(pair, outcome) != outcome:
+            self.is_random = True
+        if count >= self._next_count.get(pair, 0) and (count == 1 or self.is_random):
+            self._next_count[pair] = count * _GROWTH_OF_PAIR
+            self._learned = True
+        if ended:
+            self._rewards = []
+            self._learned |= self.is_random or self.returns.best != best
+        return self._learned and (ended or self._within)
+
+    def plan(self) -> None:
+        self._take_in()
+        prior = self.returns.best if self.prior is None else self.prior
+        policy = self._best_policy(prior, self._imagined)
+        # All that takes time is done, so that an interrupt finds the old policy or the new one.
+        self.policy, self.planned_at, self._learned = policy, self.size, False
+
+    @property
+    def shown(self) -> Policy:
+        """The best policy in the model without imagined visits: the untried is the worst."""
+        if self._shown is None or self._waiting:
+            self._take_in()
+            below = self.returns.below_all if self.prior is None else self.prior
+            self._shown = self._best_policy(below, _IMAGINED_IF_DETERMINISTIC)
+        return self._shown
+
+    @property
+    def _imagined(self) -> float:
+        if self.regularization is not None:
+            return self.regularization * self.data.size
+        return _IMAGINED_IF_RANDOM if self.is_random else _IMAGINED_IF_DETERMINISTIC
+
+    def _take_in(self) -> None:
+        if self._waiting:
+            self.data.add(*as_columns(self._waiting))
+            self._waiting, self._shown = [], None
+            self._solver.update()
+
+    def _best_policy(self, prior: float, imagined: float) -> Policy:
+        data = self.data
+        if data.size == 0:
+            return Policy(Constant(0.0, self.n_actions))
+        above_prior = data.pair_reward + prior * (
+            self.gamma * data.pair_continuing - data.pair_count
+        )
+        ridge = imagined / data.size
+
+        def evaluate(policy: NDArray) -> NDArray:
+            return self._solver.solve(above_prior, policy, self.gamma, ridge)
+
+        shape = (len(data.index), self.n_actions)
+        settled = settle(evaluate, shape, tolerance=_EXACT, **self._steps)
+        return TablePolicy(Table(data.index, settled.exponents))
+
+    def chosen(self) -> dict[str, Any]:
+        return {
+            "kernel": (Dirac(), "the states are finite"),
+            "gamma": (self.gamma, "ten time limits, at most a horizon of 1,000"),
+            "prior": (self.returns.best, "the best discounted return-to-go seen so far"),
+            "imagined visits": (
+                self._imagined,
+                "a pair has shown two outcomes" if self.is_random else "no outcome has varied yet",
+            ),
+        }
+
+
+class BoxPlanner:
+    """Optimistic mirror descent in a displacement model."""
+
+    def __init__(
+        self,
+        state_shape: tuple[int, ...],
+        n_actions: int,
+        *,
+        gamma: float,
+        prior: float | None,
+        kernel: Kernel | None,
+        step_size: float | None,
+        mirror_steps: int | None,
+        plan_within_episodes: bool,
+    ):
+        if kernel is not None and not isinstance(kernel, Stationary):
+            raise ValueError(
+                f"kernel {kernel!r} is not a function of distances, which the values of a box "
+                "need: use one of powr.kernels, or summed=True"
+            )
+        self.n_actions = n_actions
+        self.gamma, self.prior, self.kernel = gamma, prior, kernel
+        self._steps = {"step_size": step_size, "mirror_steps": mirror_steps}
+        self._within = plan_within_episodes
+        self.returns = ReturnRange(gamma)
+        self.policy = Policy(Constant(0.0, n_actions))
+        self.planned_at = 0
+        self.model: DisplacementModel | None = None
+        self._chunks: list[Columns] = []
+        self._waiting: list[tuple] = []
+        self._rewards: list[float] = []
+        self._reward_range = (np.inf, -np.inf)
+        self.size = 0
+
+    def observe(self, transition: tuple, ended: bool) -> bool:
+        self._waiting.append(transition)
+        self.size += 1
+        reward = transition[2]
+        low, high = self._reward_range
+        self._reward_range = (min(low, reward), max(high, reward))
+        self._rewards.append(reward)
+        self.returns.see(self._rewards, ended, transition[4])
+        if ended:
+            self._rewards = []
+        growth = self.size / max(self.planned_at, 1)
+        if self.size < _FIRST_PLAN or not (ended or self._within):
+            return False
+        return growth >= (_GROWTH_AT_END if ended else _GROWTH_OF_DATA)
+
+    def plan(self) -> None:
+        if self._waiting:
+            self._chunks = [joined([*self._chunks, as_columns(self._waiting)])]
+            self._waiting = []
+        prior = self.returns.best if self.prior is None else self.prior
+        model = DisplacementModel(
+            self._chunks[0],
+            self.n_actions,
+            gamma=self.gamma,
+            prior=prior,
+            value_range=self._value_range(prior),
+            kernel=self.kernel,
+            **self._steps,
+        )
+        self.model, self.policy, self.planned_at = model, Policy(model), self.size
+
+    @property
+    def shown(self) -> Policy:
+        return self.policy
+
+    def _value_range(self, prior: float) -> tuple[float, float]:
+        low, high = self._reward_range
+        horizon = 1.0 / (1.0 - self.gamma)
+        return min(low * horizon, low, prior, 0.0), max(high * horizon, high, prior, 0.0)
+
+    def chosen(self) -> dict[str, Any]:
+        kernel = None if self.model is None else self.model.kernel
+        return {
+            "kernel": (kernel, "wider than the visited states, so that its width does not matter"),
+            "gamma": (self.gamma, "errors of values between states add up over the horizon"),
+            "prior": (self.returns.best, "the best discounted return-to-go seen so far"),
+        }

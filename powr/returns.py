@@ -1,0 +1,60 @@
+"""What rewards seen so far say about values: the best that is still possible, and the bounds."""
+
+from __future__ import annotations
+
+import math
+
+
+class ReturnRange:
+    """The range of discounted returns-to-go over all episodes, the open one included.
+
+    `best` is the value of what was never tried: nothing better was ever seen from any state.
+    """
+
+    def __init__(self, gamma: float):
+        self.gamma = gamma
+        self._highest, self._lowest = -math.inf, math.inf
+        self._highest_continuing = -math.inf
+        self._seen_of_open_episode = 0
+
+    @property
+    def best(self) -> float:
+        """The best return-to-go; where all are alike, something better is thought possible.
+
+        A positive reward that did not end its episode may come again at every step.
+        """
+        if self._highest == -math.inf:
+            return 1.0
+        forever = self._highest_continuing / (1.0 - self.gamma)
+        if forever > max(self._highest, 0.0):
+            return forever
+        return self._highest if self._highest > self._lowest else self._lowest + self._unit
+
+    @property
+    def worst(self) -> float:
+        return min(self._lowest, self._highest, 0.0) if self._highest > -math.inf else 0.0
+
+    @property
+    def below_all(self) -> float:
+        """Less than anything seen, by as much as returns vary."""
+        return self.worst - max(self.best - self.worst, self._unit)
+
+    def see(self, rewards: list[float], ended: bool, terminated: bool) -> None:
+        """Take in the last step of an episode, given by all its rewards so far.
+
+        Returns-to-go of an open episode are summed whenever it has grown by half.
+        """
+        if not terminated:
+            self._highest_continuing = max(self._highest_continuing, rewards[-1])
+        if not ended and len(rewards) < 1.5 * self._seen_of_open_episode:
+            return
+        self._seen_of_open_episode = 0 if ended else len(rewards)
+        to_go = 0.0
+        for reward in reversed(rewards):
+            to_go = reward + self.gamma * to_go
+            self._highest = max(self._highest, to_go)
+            self._lowest = min(self._lowest, to_go)
+
+    @property
+    def _unit(self) -> float:
+        return abs(self._lowest) if self._lowest not in (0.0, math.inf) else 1.0

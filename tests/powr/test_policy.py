@@ -1,0 +1,118 @@
+"""Policies and functions of states: one answer by every way of asking, copies that stand alone."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+from powr.functions import Constant, KernelExpansion, Table, expand
+from powr.kernels import Dirac, Exponential, Gaussian
+from powr.mirror_descent import softmax
+from powr.policy import Policy, TablePolicy, make_policy
+from powr.transitions import StateIndex
+from powr.world_model import WorldModel
+
+rng = np.random.default_rng(0)
+LABELS, BOX = np.array([4, 1, 7]), rng.normal(size=(5, 2))
+OTHER_LABELS, OTHER_BOX = np.array([7, 2, 4]), np.concatenate([rng.normal(size=(4, 2)), BOX[:2]])
+
+
+def index_of(states):
+    index = StateIndex(states.shape[1:])
+    index.number(states)
+    return index
+
+
+def policy_over(kernel, states):
+    coefficients = np.random.default_rng(1).normal(size=(len(states), 3))
+    return make_policy(expand(kernel, index_of(states), coefficients)), coefficients
+
+
+CASES = {
+    "labels": (Dirac(), LABELS, OTHER_LABELS),
+    "vectors, Dirac": (Dirac(), BOX, OTHER_BOX),
+    "vectors": (Exponential(0.5), BOX, OTHER_BOX),
+    "labels on a line": (Gaussian(2.0), LABELS, OTHER_LABELS),
+}
+every_case = pytest.mark.parametrize(("kernel", "states", "others"), CASES.values(), ids=CASES)
+
+
+@every_case
+def test_exponents_are_the_kernel_expansion(kernel, states, others):
+    policy, coefficients = policy_over(kernel, states)
+    expected = kernel(others, states) @ coefficients
+    np.testing.assert_allclose(policy(others), expected, rtol=1e-12)
+    np.testing.assert_allclose(policy.probabilities(others), softmax(expected), rtol=1e-12)
+    np.testing.assert_array_equal(policy.greedy(others), expected.argmax(axis=1))
+
+
+@every_case
+def test_acting_at_one_state_equals_sampling_at_many(kernel, states, others):
+    policy, _ = policy_over(kernel, states)
+    draws = np.linspace(0, 1, 50, endpoint=False)
+    for state in others:
+        one = int(state) if np.ndim(state) == 0 else state
+        many = policy.sample(np.repeat(state[None], len(draws), axis=0), draws)
+        assert [policy.act(one, draw) for draw in draws] == many.tolist()
+        expected = policy.probabilities(state[None])[0]
+        np.testing.assert_allclose(np.bincount(many, minlength=3) / 50, expected, atol=0.02 + 1e-9)
+
+
+@every_case
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])  # noqa: S301
+def test_a_copy_answers_the_same_and_stands_alone(kernel, states, others, duplicate):
+    policy, _ = policy_over(kernel, states)
+    twin = duplicate(policy)
+    assert type(twin) is type(policy)
+    before = policy(others)
+    np.testing.assert_array_equal(twin(others), before)
+    for values in vars(twin.exponents).values():
+        if isinstance(values, np.ndarray):
+            values += 1
+    np.testing.assert_array_equal(policy(others), before)
+
+
+def test_states_that_the_table_does_not_know_have_the_offset_alone():
+    index = index_of(LABELS)
+    table = Table(index, np.ones((2, 3)), offset=0.5)  # the third label came later
+    np.testing.assert_array_equal(table([4, 1, 7, 99])[:, 0], [1.5, 1.5, 0.5, 0.5])
+    assert isinstance(make_policy(table), TablePolicy)
+
+
+def test_a_table_keeps_its_values_when_its_index_grows():
+    index = index_of(LABELS)
+    policy = make_policy(Table(index, np.arange(9.0).reshape(3, 3)))
+    before = policy([4, 99]), policy.act(99, 0.5)
+    index.number(np.array([99]))
+    np.testing.assert_array_equal(policy([4, 99]), before[0])
+    assert policy.act(99, 0.5) == before[1] == 1
+
+
+def test_the_uniform_policy_is_indifferent():
+    policy = Policy(Constant(0.0, 4))
+    np.testing.assert_array_equal(policy.probabilities(BOX), np.full((5, 4), 0.25))
+    assert [policy.act(0, draw) for draw in (0.0, 0.3, 0.6, 0.99)] == [0, 1, 2, 3]
+
+
+def test_an_expansion_leaves_out_the_centres_that_carry_nothing():
+    coefficients = np.zeros((5, 2))
+    coefficients[3] = 1.0
+    function = expand(Exponential(1.0), index_of(BOX), coefficients)
+    assert isinstance(function, KernelExpansion)
+    np.testing.assert_array_equal(function.centers, BOX[3:4])
+
+
+@pytest.mark.parametrize("method", ["exact", "low_rank", "subset"])
+@pytest.mark.parametrize("kernel", [Dirac(), Exponential(0.5)], ids=repr)
+def test_models_and_their_action_values_can_be_pickled(kernel, method):
+    states, n = rng.normal(size=(20, 2)), 20
+    data = states, rng.integers(2, size=n), rng.normal(size=n), states[::-1], np.zeros(n, bool)
+    model = WorldModel(kernel, 2, method=method, max_rank=12).fit(*data)
+    uniform = Policy(Constant(0.0, 2)).probabilities
+    q = model.action_values(uniform, 0.9)
+    for twin in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):  # noqa: S301
+        np.testing.assert_array_equal(twin.action_values(uniform, 0.9)(states), q(states))
+        twin.partial_fit(*data)
+        assert model.n_transitions_ == 20
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(q))(states), q(states))  # noqa: S301

@@ -1,0 +1,199 @@
+"""Observations as states: every accepted space, one observation and a batch alike."""
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete, Tuple
+from gymnasium.vector.utils import batch_space, concatenate, create_empty_array
+
+from powr import POWR
+from powr.kernels import Dirac
+from powr.spaces import observations_of
+from tests.powr.environments import Corridor
+from tests.powr.snapshot import snapshot
+
+FINITE = {
+    "Discrete": (Discrete(6, start=-2), 6),
+    "MultiDiscrete": (MultiDiscrete([2, 3]), 6),
+    "MultiDiscrete of two dimensions": (MultiDiscrete([[2, 3], [1, 2]]), 12),
+    "MultiDiscrete from a start": (MultiDiscrete([2, 3], start=[-1, 5]), 6),
+    "MultiBinary": (MultiBinary(4), 16),
+    "MultiBinary of two dimensions": (MultiBinary([2, 2]), 16),
+    "Tuple": (Tuple([Discrete(3), MultiBinary(2)]), 12),
+    "Dict": (Dict({"b": Discrete(3), "a": MultiDiscrete([2, 2])}), 12),
+    "nested": (Dict({"x": Tuple([Discrete(2), Dict({"y": Discrete(3, start=1)})])}), 6),
+}
+MANY = MultiDiscrete([1000] * 30)  # more combinations than there are integers
+every_finite = pytest.mark.parametrize(("space", "size"), FINITE.values(), ids=FINITE)
+
+
+def batch_of(space, samples):
+    empty = create_empty_array(space, n=len(samples))
+    return concatenate(space, samples, empty)
+
+
+@every_finite
+def test_each_observation_of_a_finite_space_has_a_state_of_its_own(space, size):
+    space.seed(0)
+    observations = observations_of(space)
+    assert observations.shape == ()
+    states = {}
+    for _ in range(40 * size):
+        sample = space.sample()
+        states.setdefault(repr(sample), observations.state(sample))
+        assert states[repr(sample)] == observations.state(sample)
+    assert len(states) == len(set(states.values())) == size
+    if not isinstance(space, Discrete):
+        assert set(states.values()) == set(range(size))
+
+
+@pytest.mark.parametrize(
+    "space",
+    [space for space, _ in FINITE.values()] + [MANY, Box(-1, 1, (3,)), Box(0, 9, (2, 2))],
+    ids=[*FINITE, "hashed", "vector", "matrix"],
+)
+def test_a_batch_has_the_states_of_its_observations(space):
+    space.seed(1)
+    observations = observations_of(space)
+    samples = [space.sample() for _ in range(7)]
+    states, single = observations.states(batch_of(space, samples))
+    assert not single
+    np.testing.assert_array_equal(states, [observations.state(sample) for sample in samples])
+    for sample in samples:
+        one, single = observations.states(sample)
+        assert single
+        np.testing.assert_array_equal(one, [observations.state(sample)])
+
+
+def test_more_combinations_than_integers_are_hashed_alike_in_every_process():
+    space = MANY
+    space.seed(0)
+    samples = [space.sample() for _ in range(500)]
+    states = [observations_of(space).state(sample) for sample in samples]
+    assert len(set(states)) == 500
+    assert observations_of(space).state(np.zeros(30, int)) == 697657156753689275
+    assert all(0 <= state < 2**63 for state in states)
+
+
+@pytest.mark.parametrize(
+    ("space", "observation", "message"),
+    [
+        (MultiDiscrete([2, 3]), [0, 3], "observation must lie within its space, got 3"),
+        (MultiDiscrete([2, 3]), [0.0, 1.0], r"integers of shape \(2,\).*float64"),
+        (MultiDiscrete([2, 3]), [0, 1, 1], r"integers of shape \(2,\).*shape \(3,\)"),
+        (Dict({"a": Discrete(2)}), {"a": 2}, r"observation\['a'\] must lie within"),
+        (Tuple([Discrete(2), Discrete(2)]), (0, [0, 1]), "one batch, got several lengths"),
+        (Box(0, 1, (2, 3)), np.zeros((4, 3, 2)), r"shape \(n, 2, 3\), got \(4, 3, 2\)"),
+    ],
+)
+def test_what_lies_outside_a_space_is_refused(space, observation, message):
+    with pytest.raises(ValueError, match=message):
+        observations_of(space).states(observation)
+
+
+class Disguised(gymnasium.ObservationWrapper):
+    """A corridor of ten places, with its place told in other words."""
+
+    def __init__(self, space, tell):
+        super().__init__(Corridor())
+        self.observation_space, self.tell = space, tell
+
+    def observation(self, observation):
+        return self.tell(observation)
+
+
+DISGUISES = {
+    "MultiDiscrete": (MultiDiscrete([2, 5]), lambda i: np.array(divmod(i, 5))),
+    "Tuple": (Tuple([Discrete(2), Discrete(5)]), lambda i: divmod(i, 5)),
+    "Dict": (
+        Dict({"half": Discrete(2), "place": Discrete(5, start=3)}),
+        lambda i: {"half": i // 5, "place": 3 + i % 5},
+    ),
+}
+
+
+@pytest.mark.parametrize(("space", "tell"), DISGUISES.values(), ids=DISGUISES)
+def test_an_agent_learns_the_same_whatever_the_words(space, tell, tmp_path):
+    plain, agent = POWR(Corridor()).learn(105), POWR(Disguised(space, tell)).learn(105)
+    assert agent.kernel_ == Dirac()
+    assert agent.episode_returns == plain.episode_returns
+    told = [tell(place) for place in range(10)]
+    np.testing.assert_array_equal(
+        [agent.action_probabilities(each)[0] for each in told],
+        plain.action_probabilities(range(10)),
+    )
+    assert [agent.predict(each, deterministic=True)[0] for each in told] == plain.predict(
+        range(10), deterministic=True
+    )[0].tolist()
+    agent.save(tmp_path / "agent.npz")
+    loaded = POWR.load(tmp_path / "agent.npz", Disguised(space, tell))
+    assert snapshot(loaded) == snapshot(agent)
+    with pytest.raises(ValueError, match="observation space"):
+        POWR.load(tmp_path / "agent.npz", Disguised(MultiDiscrete([2, 7]), tell))
+
+
+def test_a_box_of_any_shape_is_flattened(tmp_path):
+    def tell(place):
+        return np.array([[place, np.sin(place)]])
+
+    def make():
+        return Disguised(Box(-1.0, 10.0, (1, 2), np.float64), tell)
+
+    flat, agent = POWR(Corridor(continuous=True)).learn(55), POWR(make()).learn(55)
+    assert agent.kernel_ == flat.kernel_
+    batch = np.array([tell(place) for place in range(10)])
+    np.testing.assert_array_equal(
+        agent.action_probabilities(batch), flat.action_probabilities(batch[:, 0])
+    )
+    assert np.ndim(agent.predict(batch[0])[0]) == 0
+    agent.save(tmp_path / "agent.npz")
+    assert snapshot(POWR.load(tmp_path / "agent.npz", make())) == snapshot(agent)
+
+
+def recipe_of(env):
+    """The lines that the refusal of an environment recommends."""
+    with pytest.raises(ValueError, match="action space must be Discrete") as caught:
+        POWR(env)
+    return "\n".join(line.strip() for line in str(caught.value).splitlines()[1:])
+
+
+class Steered(Corridor):
+    """A corridor that is walked by actions of another space."""
+
+    def __init__(self, space, to_direction):
+        super().__init__()
+        self.action_space, self.to_direction = space, to_direction
+
+    def step(self, action):
+        assert self.action_space.contains(action), action
+        corridor_action = self.to_direction(action)
+        self.action_space, space = Discrete(2), self.action_space
+        try:
+            return super().step(corridor_action)
+        finally:
+            self.action_space = space
+
+
+@pytest.mark.parametrize(
+    ("make", "n_actions"),
+    [
+        (lambda: gymnasium.make("Pendulum-v1"), 5),
+        (lambda: Steered(MultiDiscrete([2, 3]), lambda a: int(a[0])), 6),
+        (lambda: Steered(MultiBinary(3), lambda a: int(a[0])), 8),
+    ],
+    ids=["Box", "MultiDiscrete", "MultiBinary"],
+)
+def test_the_remedy_for_other_actions_works(make, n_actions):
+    names = {"env": make(), "np": np, "gymnasium": gymnasium}
+    exec(recipe_of(names["env"]), names)  # noqa: S102
+    agent = POWR(names["env"], max_rank=50, mirror_steps=1).learn(420)
+    assert agent.n_actions == n_actions
+    assert len(agent.episode_returns) >= 2
+
+
+def test_batches_are_what_gymnasium_calls_batches():
+    space = Dict({"b": Discrete(3), "a": MultiDiscrete([2, 2])})
+    batched = batch_space(space, 4)
+    batched.seed(0)
+    states, single = observations_of(space).states(batched.sample())
+    assert (len(states), single) == (4, False)
