@@ -30,9 +30,10 @@ import numpy as np
 from baselines.classic.agent import ClassicAgent
 from powr.files import written_aside
 from powr.tabular import TabularMDP
-from suite import config, environments
-from suite.evaluation import Evaluator, grid
-from suite.run import seed_streams
+from suite import config
+from suite.training import environments
+from suite.training.evaluation import Evaluator, grid
+from suite.training.run import seed_streams
 
 FOLDER = Path("results", "tuning")
 SEEDS = (1000, 1001, 1002)
