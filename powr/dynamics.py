@@ -140,7 +140,8 @@ class DisplacementModel:
             nonlocal action_values
             residual[: self._n_live] = (policy * action_values).sum(axis=1) - self.prior
             after = np.clip(self.prior + onward @ residual, *value_range)
-            action_values = rewards + self.gamma * after.reshape(rewards.shape)
+            backup = rewards + self.gamma * after.reshape(rewards.shape)
+            action_values = np.asfortranarray(backup)  # so that sums over actions are quick
             return action_values
 
         self.settled = settle(
@@ -194,9 +195,11 @@ def spread(points: NDArray, n_points: int) -> NDArray:
     if len(points) == 0:
         return np.empty(0, int)
     chosen, size = np.arange(len(points)), 1e-3
+    mixing = np.random.default_rng(0).integers(2**62, size=points.shape[1])
     while True:
-        cells = np.floor(points[chosen] / size).astype(np.int64)
-        chosen = chosen[np.sort(np.unique(cells, axis=0, return_index=True)[1])]
+        # One number per cell sorts quicker than its coordinates do.
+        cells = np.floor(points[chosen] / size).astype(np.int64) @ mixing
+        chosen = chosen[np.sort(np.unique(cells, return_index=True)[1])]
         if len(chosen) <= n_points:
             return chosen
         size *= 1.25

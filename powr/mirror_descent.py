@@ -96,10 +96,11 @@ def settle(
     the end is where a step changes the action values, and the policy falls short of their
     maximum, by less than `tolerance` of their range.
     """
-    exponents, previous, size = np.zeros(shape), np.zeros(shape), 1.0
+    exponents, previous, size = np.zeros(shape, order="F"), np.zeros(shape, order="F"), 1.0
     for taken in range(1, (mirror_steps or _MOST_STEPS) + 1):
-        values = evaluate(softmax(exponents))
-        spread = float(np.ptp(values, axis=1).max())
+        values = np.asfortranarray(evaluate(softmax(exponents)))
+        highest = values.max(axis=1)
+        spread = float((highest - values.min(axis=1)).max())
         if step_size is None:
             # The sum of growing steps, in units of the last one.
             new_size = _SHARPNESS / spread if spread > 0 else 1.0
@@ -108,9 +109,14 @@ def settle(
         else:
             exponents, size = exponents + step_size * values, step_size
         if mirror_steps is None and taken > 1:
-            greedy = np.take_along_axis(values, exponents.argmax(axis=1)[:, None], axis=1)[:, 0]
-            missed = max(np.abs(values - previous).max(), (values.max(axis=1) - greedy).max())
-            if missed <= tolerance * np.ptp(values):
+            change, allowed = np.abs(values - previous).max(), tolerance * np.ptp(values)
+            if change <= allowed and missed(values, exponents, highest) <= allowed:
                 break
         previous = values
     return Settled(exponents, values, size, taken)
+
+
+def missed(values: NDArray, exponents: NDArray, highest: NDArray) -> float:
+    """How far the likeliest actions fall short of the highest values, at the worst state."""
+    likeliest = exponents.argmax(axis=1)[:, None]
+    return float((highest - np.take_along_axis(values, likeliest, axis=1)[:, 0]).max())
