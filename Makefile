@@ -46,10 +46,11 @@ ablations: $(READY) ## variations of POWR's settings: tables, figures and docs/a
 test: $(READY) lint ## every test that needs nothing but Python
 	$(BIN)/python -m pytest --numprocesses $(CORES) --dist worksteal
 
-lint: $(READY) ## ruff, snakefmt
+lint: $(READY) ## ruff, snakefmt, and whether lock, pyproject.toml and environment.yml agree
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/snakefmt --check Snakefile rules
+	$(BIN)/python -m pytest --quiet -m repository tests/test_supply_chain.py
 
 report: $(READY) ## train what is missing at SCALE (quick), then write results/SCALE/report.html
 	$(BIN)/snakemake --cores $(CORES) --config scale=$(SCALE) -- results/$(SCALE)/report.html
@@ -70,4 +71,4 @@ slurm-test: $(READY) ## the smoke scale on a one-node Slurm (Debian's packages s
 	$(BIN)/python -m pytest -m slurm
 
 clean: ## remove the virtual environment and caches (results stay)
-	rm -rf .venv .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .pytest_cache .ruff_cache .mypy_cache .hypothesis

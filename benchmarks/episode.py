@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.growth_point import new_model
+from benchmarks.growth import new_model
 from benchmarks.measure import Spread, ratios, timed
 from benchmarks.mountain_car import explore
 from benchmarks.table import Table

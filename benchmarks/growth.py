@@ -9,16 +9,26 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import threadpoolctl
 
-from benchmarks.measure import Spread, in_own_process, ratios
-from benchmarks.mountain_car import explore
+from benchmarks.measure import Spread, in_own_process, ratios, timed
+from benchmarks.mountain_car import N_ACTIONS, Transitions, explore
 from benchmarks.table import Table
+from powr.kernels import Exponential
+from powr.mirror_descent import mirror_descent
+from powr.world_model import WorldModel
+from suite.training.provenance import peak_memory_bytes
 
 NAME = "growth"
 EXPONENTS = "growth-exponents"
 SIZES = (4000, 8000, 16000, 32000, 64000, 128000)
 QUICK_SIZES = (500, 1000, 2000)
 MIB = 2**20
+POINT = "benchmarks.growth:measure_point"
+KERNEL = Exponential([0.6, 0.06])
+GAMMA = 0.99
+REGULARIZATION = 1e-6
+CHUNK = 2048  # rows of one product: large enough for BLAS to run at full speed
 
 
 def tables(quick: bool, repeats: int) -> list[Table]:
@@ -64,8 +74,7 @@ def measure(
         for round_ in range(repeats):
             for n in sizes:
                 print(f"round {round_ + 1} of {repeats}: n = {n:,}", file=sys.stderr)
-                point = in_own_process("benchmarks.growth_point", data, n, rank, steps)
-                points[n].append(point)
+                points[n].append(in_own_process(POINT, str(data), n, rank, steps))
     return points
 
 
@@ -90,3 +99,61 @@ def exponent(rows: list[dict[str, Any]], column: str) -> float:
     sizes = [row["n"] for row in rows]
     medians = [row[column].median for row in rows]
     return float(np.polyfit(np.log(sizes), np.log(medians), 1)[0])
+
+
+def new_model(rank: int) -> WorldModel:
+    """A low-rank model with exactly `rank` dictionary points, if there are as many states."""
+    return WorldModel(
+        KERNEL,
+        N_ACTIONS,
+        regularization=REGULARIZATION,
+        method="low_rank",
+        tolerance=0.0,
+        max_rank=rank,
+    )
+
+
+def descend(model: WorldModel, steps: int) -> None:
+    uniform = np.zeros((len(model.states_), N_ACTIONS))
+    mirror_descent(model, uniform, steps=steps, step_size=1.0, gamma=GAMMA)
+
+
+def product_seconds(n: int, rank: int) -> float:
+    """Seconds of Z'[pi_1 Z' ... pi_A Z'], n rank^2 |A| multiply-adds, in chunks of rows."""
+    rng = np.random.default_rng(0)
+    left = rng.standard_normal((CHUNK, rank))
+    right = rng.standard_normal((CHUNK, N_ACTIONS * rank))
+    product = np.zeros((rank, N_ACTIONS * rank))
+
+    def multiply() -> None:
+        for start in range(0, n, CHUNK):
+            rows = slice(min(CHUNK, n - start))
+            np.matmul(left[rows].T, right[rows], out=product)
+
+    return timed(multiply)[0]
+
+
+def measure_point(path: str, n: int, rank: int, steps: int) -> dict[str, float]:
+    """Seconds of a fit, a step and its plain product, and the peak memory without the product."""
+    with np.load(path) as file:
+        data = Transitions(**file).rows(slice(n))
+    with threadpoolctl.threadpool_limits(1):
+        return measure_fit(data, rank, steps)
+
+
+def measure_fit(data: Transitions, rank: int, steps: int) -> dict[str, float]:
+    base = peak_memory_bytes()
+    model = new_model(rank)
+    fit_seconds, _ = timed(lambda: model.fit(*data))
+    descent_seconds, _ = timed(lambda: descend(model, steps))
+    peak = peak_memory_bytes()
+    return {
+        "states": len(model.states_),
+        "rank": model.rank_,
+        "fit_seconds": fit_seconds,
+        "step_seconds": descent_seconds / steps,
+        "total_seconds": fit_seconds + descent_seconds,
+        "product_seconds": product_seconds(len(data.actions), rank),
+        "base_bytes": base,
+        "peak_bytes": peak,
+    }

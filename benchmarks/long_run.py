@@ -9,16 +9,58 @@ from __future__ import annotations
 
 import argparse
 import math
+import sys
+import time
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import threadpoolctl
+
 from benchmarks.growth import MIB
 from benchmarks.measure import in_own_process
-from benchmarks.speed import RESULTS, count, publish
-from benchmarks.table import Table
+from benchmarks.table import RESULTS, Table, count, publish
+from powr import POWR
+from suite import config
+from suite.training import algorithms, provenance
 
+DOUBLINGS = 7
+SCALE = "paper"
 ENVIRONMENTS = ("FrozenLake-v1", "Taxi-v3", "MountainCar-v0")
+
+
+class Log:
+    """The callback of training: what the agent has taken at each doubling."""
+
+    def __init__(self, name: str, timesteps: int) -> None:
+        self.name = name
+        self.due = [timesteps >> k for k in reversed(range(DOUBLINGS))]
+        self.rows: list[dict[str, Any]] = []
+
+    def __call__(self, agent: POWR) -> bool:
+        if agent.num_timesteps == self.due[len(self.rows)]:
+            self.rows.append(
+                {
+                    "timesteps": agent.num_timesteps,
+                    "cpu_seconds": time.process_time(),
+                    "resident_bytes": provenance.resident_memory_bytes(),
+                    "peak_bytes": provenance.peak_memory_bytes(),
+                    "states": len(agent._coefficients),
+                    "carrying": int(agent._coefficients.any(axis=1).sum()),
+                }
+            )
+            print(f"{self.name}: {self.rows[-1]}", file=sys.stderr, flush=True)
+        return len(self.rows) == len(self.due)
+
+
+def train(name: str, timesteps: int) -> list[dict[str, Any]]:
+    """What one agent has taken at each doubling."""
+    study = config.load(provenance.ROOT / "envs.yaml")
+    learn = algorithms.build(config.resolve(study, SCALE, name, "powr"), {"agent": 0})
+    log = Log(name, timesteps)
+    with threadpoolctl.threadpool_limits(1):
+        learn(timesteps, callback=log)
+    return log.rows
 
 
 def stretches(environment: str, points: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -52,7 +94,7 @@ def table(environments: list[str], timesteps: int) -> Table:
     rows = [
         row
         for name in environments
-        for row in stretches(name, in_own_process("benchmarks.long_run_point", name, timesteps))
+        for row in stretches(name, in_own_process("benchmarks.long_run:train", name, timesteps))
     ]
     return Table(
         "long-run",

@@ -23,14 +23,13 @@ from benchmarks import (
     targets,
     whole_runs,
 )
-from benchmarks.table import Table
+from benchmarks.table import RESULTS, count, publish
 from suite.training import provenance
 from suite.write import write_together
 
 BENCHMARKS = {
     module.NAME: module for module in (printed_algorithm, growth, episode, tabular, whole_runs)
 }
-RESULTS = provenance.ROOT / "benchmarks" / "results"
 
 
 def machine() -> dict:
@@ -69,17 +68,6 @@ def run(names: list[str], quick: bool, repeats: int, out: Path) -> None:
         write_together(growth_figure.files(out / f"{growth.NAME}.csv"))
     if not quick and (judged := targets.judge(out)):
         publish(judged, out)
-
-
-def publish(table: Table, out: Path) -> None:
-    print(f"\n{table.text()}", flush=True)
-    write_together({out / f"{table.name}.csv": table.csv()})
-
-
-def count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not a whole number from 1 on")
-    return int(text)
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import argparse
 import csv
 import io
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import Spread
+from suite.training import provenance
+from suite.write import write_together
+
+RESULTS = provenance.ROOT / "benchmarks" / "results"
 
 
 @dataclass(frozen=True)
@@ -67,3 +73,14 @@ def as_text(cell: Any) -> str:
             return f"{cell:,}"
         case _:
             return str(cell)
+
+
+def publish(table: Table, out: Path) -> None:
+    print(f"\n{table.text()}", flush=True)
+    write_together({out / f"{table.name}.csv": table.csv()})
+
+
+def count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a whole number from 1 on")
+    return int(text)

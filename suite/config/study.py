@@ -59,7 +59,7 @@ def load(path: str | Path) -> dict[str, Any]:
     return study
 
 
-def check_names(study: dict[str, Any], path: str | Path) -> None:
+def check_names(study: Mapping[str, Any], path: str | Path) -> None:
     """Refuse names of environments and algorithms that are used but not defined."""
     environments, algorithms = study["environments"], study["algorithms"]
     for name, algorithm in algorithms.items():
@@ -89,7 +89,9 @@ def _check_known(names: Any, known: Any, place: str) -> None:
             raise SuiteError(f"{place}: {name} is not one of {', '.join(known)}")
 
 
-def resolve(study: dict[str, Any], scale: str, environment: str, algorithm: str) -> dict[str, Any]:
+def resolve(
+    study: Mapping[str, Any], scale: str, environment: str, algorithm: str
+) -> dict[str, Any]:
     """Everything that decides the results of a run, but for its seed."""
     _check_known([scale], study["scales"], "scale")
     scope = study["scales"][scale]
@@ -100,7 +102,7 @@ def resolve(study: dict[str, Any], scale: str, environment: str, algorithm: str)
 
 
 def _resolved(
-    study: dict[str, Any],
+    study: Mapping[str, Any],
     environment: str,
     algorithm: str,
     timesteps: int,
@@ -132,7 +134,7 @@ def digest(settings: dict[str, Any]) -> str:
     return hashlib.sha256(canonical.encode()).hexdigest()[:12]
 
 
-def runs(study: dict[str, Any], scale: str) -> list[Run]:
+def runs(study: Mapping[str, Any], scale: str) -> list[Run]:
     """All runs of a scale, seed 0 of everything before seed 1 of anything."""
     _check_known([scale], study["scales"], "scale")
     scope = study["scales"][scale]
@@ -144,7 +146,7 @@ def runs(study: dict[str, Any], scale: str) -> list[Run]:
     ]
 
 
-def variants(study: dict[str, Any], name: str) -> list[Variant]:
+def variants(study: Mapping[str, Any], name: str) -> list[Variant]:
     """Every combination of the settings that one of the ablations varies, on its environments."""
     _check_known([name], study.get("ablations", {}), "ablation")
     scope = study["ablations"][name]
@@ -169,7 +171,7 @@ def _combinations(choices: Mapping[str, list[Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def variant_runs(study: dict[str, Any], name: str) -> list[tuple[Variant, Run]]:
+def variant_runs(study: Mapping[str, Any], name: str) -> list[tuple[Variant, Run]]:
     """The runs of one of the ablations; two ablations with the same settings have the same run."""
     return [
         (
@@ -182,7 +184,7 @@ def variant_runs(study: dict[str, Any], name: str) -> list[tuple[Variant, Run]]:
 
 
 def resolve_variant(
-    study: dict[str, Any], environment: str, algorithm: str, named: str
+    study: Mapping[str, Any], environment: str, algorithm: str, named: str
 ) -> dict[str, Any]:
     """What `resolve` gives, for the variant of any ablation that has the digest `named`."""
     for name in study.get("ablations", {}):

@@ -16,7 +16,7 @@ from suite.training import environments
 KERNELS = {kernel.__name__: kernel for kernel in (Dirac, Gaussian, Exponential)}
 
 Callback = Callable[[Any], bool]  # called with the agent after every timestep; True stops
-Learn = Callable[[int, Callback], Any]  # timesteps, callback
+Learn = Callable[..., Any]  # timesteps, callback: Callback
 
 
 def find(name: str) -> type[Any]:

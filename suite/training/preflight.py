@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import argparse
 import inspect
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -69,11 +70,23 @@ def check_scale(study: dict[str, Any], path: str | Path, scale: str, results: Pa
     first = [run for run in config.runs(study, scale) if run.seed == 0]
     for name in dict.fromkeys(run.environment for run in first):
         record = results / scale / name / environments.RECORD
-        environments.check_fingerprint(study["environments"][name], record)
+        with named(f"{path}: environments.{name}"):
+            environments.check_fingerprint(study["environments"][name], record)
     for run in first:
         resolved = config.resolve(study, scale, run.environment, run.algorithm)
-        check_missing(resolved, f"{path}: algorithms.{run.algorithm} on {run.environment}")
-        algorithms.build(resolved, SEEDS)
+        place = f"{path}: algorithms.{run.algorithm} on {run.environment}"
+        check_missing(resolved, place)
+        with named(place):
+            algorithms.build(resolved, SEEDS)
+
+
+@contextmanager
+def named(place: str) -> Iterator[None]:
+    """Errors from within begin with the place in the file."""
+    try:
+        yield
+    except SuiteError as error:
+        raise SuiteError(f"{place}: {error}") from error
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -74,9 +74,17 @@ def test_a_new_environment_is_recorded(lake, write_study, tmp_path):
             {"gama": [0.9]},
             "ablations.rank.settings: gama is not",
         ),
-        (["scales", "lake", "timesteps", "MountainCar-v0"], 100, "rmax does not .* finitely many"),
-        (["environments", "FrozenLake-v1", "id"], "NoLake-v1", "NoLake-v1"),
-        (["algorithms", "powr", "settings", "gamma"], 2, "gamma must be"),
+        (
+            ["scales", "lake", "timesteps", "MountainCar-v0"],
+            100,
+            "rmax on MountainCar-v0: .* finite",
+        ),
+        (
+            ["environments", "FrozenLake-v1", "id"],
+            "NoLake-v1",
+            "FrozenLake-v1: .*NoLake",
+        ),
+        (["algorithms", "powr", "settings", "gamma"], 2, "powr on FrozenLake-v1: .*gamma must be"),
     ],
 )
 def test_refuses(lake, write_study, tmp_path, path, value, message):

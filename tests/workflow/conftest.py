@@ -24,6 +24,7 @@ def first_run(tmp_path_factory):
         study["evaluation"] = {"episodes": 2, "first": 100, "per_decade": 4}
         study["algorithms"]["powr-bold"] = {
             "class": "powr",
+            "source": {"kind": "library defaults"},
             "revision": 1,
             "settings": {"step_size": 2.0},
         }

@@ -68,8 +68,15 @@ def test_refuses_a_wrong_study_before_any_job(clone):
     clone.edit_study(lambda study: study["scales"]["tiny"].update(seed=3))
     done = clone.snakemake()
     assert done.returncode != 0
-    assert "envs.yaml: scales.tiny: " in done.stderr
-    assert "'seed' was unexpected" in done.stderr
+    assert "envs.yaml: scales.tiny: seed is not known here" in done.stderr
+    assert jobs(done.stdout + done.stderr) == []
+
+
+def test_refuses_settings_that_no_algorithm_has_before_any_job(clone):
+    clone.edit_study(lambda study: study["algorithms"]["powr"]["settings"].update(gama=0.9))
+    done = clone.snakemake()
+    assert done.returncode != 0
+    assert "envs.yaml: algorithms.powr.settings: gama is not one of kernel" in done.stderr
     assert jobs(done.stdout + done.stderr) == []
 
 
