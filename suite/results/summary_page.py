@@ -165,7 +165,11 @@ def returns(rows: pd.DataFrame) -> list[tuple[str, ...]]:
     """Returns of one environment as a table to read, its head first."""
     first = rows.iloc[0]
     columns = {**PLAYED_ESTIMATES, **(EXACT_ESTIMATES if _has_bounds(rows) else {})}
-    columns[f"area from {first['area_from']:,} to {first['area_until']:,}"] = ("area_iqm", "area_iqm_low", "area_iqm_high")
+    columns[f"area from {first['area_from']:,} to {first['area_until']:,}"] = (
+        "area_iqm",
+        "area_iqm_low",
+        "area_iqm_high",
+    )
     table = [("algorithm", "timesteps", *columns)]
     for row in rows.drop_duplicates(["algorithm", "policy"]).to_dict("records"):
         estimates = (_estimate(row, *names) for names in columns.values())
