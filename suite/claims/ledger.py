@@ -73,6 +73,7 @@ class Judged(NamedTuple):
     preliminary: bool
     runs: Sequence[Run]
     against: str = ""  # the set of algorithms; empty where the claim names none
+    files: frozenset[str] = frozenset()  # run files by name, where only a table was read
 
 
 def load(path: str | Path) -> dict[str, Any]:
@@ -196,12 +197,27 @@ def tabulate(judged: Sequence[Judged]) -> pd.DataFrame:
 
 
 def read_judged(path: Path, claims: Mapping[str, Any], loaded: aggregate.Loaded) -> list[Judged]:
+    """The verdicts of a claims.csv, which must rest on the runs that are there."""
+    judged = []
+    for entry, (_, _, parameters) in zip(
+        read_verdicts(path, claims), questions(claims), strict=True
+    ):
+        runs = _runs_of(loaded.metadata, parameters.needed())
+        there = {str(run.path) for run in runs}
+        if entry.files and entry.files != there:
+            fault = f"{entry.claim['id']} rests on {len(entry.files)} runs, {len(there)} are there"
+            raise other_runs(path, fault)
+        judged.append(entry._replace(runs=runs, files=frozenset()))
+    return judged
+
+
+def read_verdicts(path: Path, claims: Mapping[str, Any]) -> list[Judged]:
     """The verdicts of a claims.csv, in the order of claims.yaml."""
     words = ["against", "reason", "subject", "statistic", "run_files"]
-    table = read_table(path, dtype=dict.fromkeys(words, str))
+    table = read_table(path)
     if not {"id", *words} <= set(table.columns):
         raise SuiteError(f"{path}: lacks columns of a table of verdicts: run snakemake again")
-    table[words] = table[words].fillna("")
+    table[words] = table[words].astype(object).fillna("")
     groups = dict(list(table.groupby(["id", "against"])))
     asked = list(questions(claims))
     if set(groups) != {(claim["id"], against) for claim, against, _ in asked}:
@@ -209,20 +225,12 @@ def read_judged(path: Path, claims: Mapping[str, Any], loaded: aggregate.Loaded)
             f"{path}: judges other claims than claims.yaml has: run suite.claims.ledger again"
         )
     judged = []
-    for claim, against, parameters in asked:
+    for claim, against, _ in asked:
         rows = groups[claim["id"], against].to_dict("records")
-        outcome = Outcome(
-            rows[0]["verdict"],
-            [_read_finding(row) for row in rows if row["subject"]],
-            rows[0]["reason"],
-        )
-        runs = _runs_of(loaded.metadata, parameters.needed())
-        files = {file for row in rows for file in row["run_files"].split()}
-        if files and files != {str(run.path) for run in runs}:
-            raise other_runs(
-                path, f"{claim['id']} rests on {len(files)} runs, {len(runs)} are there"
-            )
-        judged.append(Judged(claim, outcome, rows[0]["preliminary"], runs, against))
+        findings = [_read_finding(row) for row in rows if row["subject"]]
+        outcome = Outcome(rows[0]["verdict"], findings, rows[0]["reason"])
+        files = frozenset(file for row in rows for file in row["run_files"].split())
+        judged.append(Judged(claim, outcome, rows[0]["preliminary"], [], against, files))
     return judged
 
 

@@ -5,9 +5,10 @@ import math
 import pandas as pd
 import pytest
 
-from suite.claims import rules
-from suite.claims.rules import needed
+from suite.claims import ledger
+from suite.claims.rules import RULES
 from suite.claims.verdicts import NOT_REPRODUCED, NOT_TESTED, PARTLY, REPRODUCED, Data
+from suite.results import arrivals
 
 GRID = [100, 200, 400, 800, 1600, 3200, 6400, 12800]
 LEVEL = 0.05
@@ -27,12 +28,19 @@ def evaluations(curves, exact=None):
 
 def data_of(curves, budget=GRID[-1], optimum=7.93):
     environments = {environment for environment, _ in curves}
+    rows = evaluations(curves)
     return Data(
-        evaluations(curves),
+        rows,
+        arrivals.tabulate(rows, dict.fromkeys(environments, [1])),
         dict.fromkeys(curves, budget),
-        dict.fromkeys(environments, GRID[-1]),
         dict.fromkeys(environments, optimum),
     )
+
+
+def apply(rule, data, parameters, level):
+    """The rule by its name, with its parameters as claims.yaml has them."""
+    claim = {"id": "a-claim", "rule": rule, "parameters": parameters}
+    return RULES[rule](data, ledger.parameters_of(claim, "claims.yaml"), level)
 
 
 def arriving(at):
@@ -69,7 +77,7 @@ class TestEarlier:
         ],
     )
     def test_verdict(self, own, other, third, verdict):
-        outcome = rules.earlier(compare(own, other, third), EARLIER, LEVEL)
+        outcome = apply("earlier", compare(own, other, third), EARLIER, LEVEL)
         assert outcome.verdict == verdict
 
     def test_sampled_policy_of_its_own(self):
@@ -77,12 +85,12 @@ class TestEarlier:
         late = (data.evaluations["timestep"] >= GRID[4]).astype(float)
         own = data.evaluations["algorithm"] == "powr"
         data = data._replace(evaluations=data.evaluations.assign(sampled_mean=late.where(own)))
-        assert rules.earlier(data, EARLIER, LEVEL).verdict == REPRODUCED
-        outcome = rules.earlier(data, {**EARLIER, "sampled": True}, LEVEL)
+        assert apply("earlier", data, EARLIER, LEVEL).verdict == REPRODUCED
+        outcome = apply("earlier", data, {**EARLIER, "policy": "sampled"}, LEVEL)
         assert outcome.verdict == NOT_REPRODUCED
 
     def test_finding_has_its_numbers(self):
-        first, _ = rules.earlier(compare(EARLY, LATE), EARLIER, LEVEL).findings
+        first, _ = apply("earlier", compare(EARLY, LATE), EARLIER, LEVEL).findings
         assert first.subject == "E: POWR against DQN"
         assert first.p_value == pytest.approx(1 / math.comb(8, 4))
         assert first.interval.low <= first.estimate <= first.interval.high
@@ -104,14 +112,14 @@ class TestHigherArea:
         ],
     )
     def test_verdict(self, own, other, third, verdict):
-        outcome = rules.higher_area(compare(own, other, third), CURVES, LEVEL)
+        outcome = apply("higher_area", compare(own, other, third), CURVES, LEVEL)
         assert outcome.verdict == verdict
 
     def test_looks_no_further_than_all_algorithms_were_trained(self):
         data = compare([[1.0] * 2 + [0.0] * 6] * 4, [[0.0] * 2 + [5.0] * 6] * 4)
-        assert rules.higher_area(data, CURVES, LEVEL).verdict == NOT_REPRODUCED
+        assert apply("higher_area", data, CURVES, LEVEL).verdict == NOT_REPRODUCED
         early = data._replace(shared={"E": 200})
-        assert rules.higher_area(early, CURVES, LEVEL).verdict == REPRODUCED
+        assert apply("higher_area", early, CURVES, LEVEL).verdict == REPRODUCED
 
 
 SHAKY = [[0.0, 1.0] * 3 + [1.0, fall] for fall in (0.0, 0.1, 0.2, 0.3)]
@@ -129,20 +137,20 @@ class TestLessStable:
         ],
     )
     def test_verdict(self, own, other, third, verdict):
-        outcome = rules.less_stable(compare(own, other, third), CURVES, LEVEL)
+        outcome = apply("less_stable", compare(own, other, third), CURVES, LEVEL)
         assert outcome.verdict == verdict
 
     def test_a_rise_is_no_instability(self):
         rising = [[0.0, 1.0, 2.0, 5.0, 9.0, 9.0, 9.0, 9.5]] * 4
-        outcome = rules.less_stable(compare(rising, NEVER), CURVES, LEVEL)
+        outcome = apply("less_stable", compare(rising, NEVER), CURVES, LEVEL)
         assert outcome.verdict == NOT_REPRODUCED
         assert outcome.findings[0].estimate == 0
 
     def test_looks_no_further_than_all_algorithms_were_trained(self):
         data = compare([[1.0] + [0.0] * 7] * 4, [[1.0] * 2 + [5.0, 0.0] * 3] * 4)
-        assert rules.less_stable(data, CURVES, LEVEL).verdict == NOT_REPRODUCED
+        assert apply("less_stable", data, CURVES, LEVEL).verdict == NOT_REPRODUCED
         early = data._replace(shared={"E": 200})
-        assert rules.less_stable(early, CURVES, LEVEL).verdict == REPRODUCED
+        assert apply("less_stable", early, CURVES, LEVEL).verdict == REPRODUCED
 
 
 SPREAD = {**EARLIER, "scale": "linear"}
@@ -167,12 +175,12 @@ class TestLessSpread:
     @pytest.mark.parametrize("scale", ["linear", "log"])
     def test_verdict(self, own, other, third, verdict, scale):
         parameters = {**SPREAD, "scale": scale}
-        outcome = rules.less_spread(compare(own, other, third), parameters, LEVEL)
+        outcome = apply("less_spread", compare(own, other, third), parameters, LEVEL)
         assert outcome.verdict == verdict
 
     def test_an_algorithm_without_arrivals_is_shown_and_left_out(self):
         data = compare(ALIKE, APART, [arriving(None)] * 7)
-        findings = rules.less_spread(data, SPREAD, LEVEL).findings
+        findings = apply("less_spread", data, SPREAD, LEVEL).findings
         assert [finding.supports for finding in findings] == [True, None]
         assert findings[1].statistic == "no run of the other arrives"
 
@@ -180,7 +188,7 @@ class TestLessSpread:
         own = [arriving(at) for at in (0, 1, 0, 1, 0, 1, 0)]
         other = [arriving(at) for at in (3, 4, 3, 4, 3, 4, 3)]
         linear, log = (
-            rules.less_spread(compare(own, other), {**SPREAD, "scale": scale}, LEVEL)
+            apply("less_spread", compare(own, other), {**SPREAD, "scale": scale}, LEVEL)
             for scale in ("linear", "log")
         )
         assert linear.findings[0].estimate == pytest.approx(1 / 8)
@@ -191,7 +199,7 @@ class TestLessSpread:
         other = [*ALIKE[:4], *[arriving(None)] * 3]
         budgets = {("E", "powr"): 400, ("E", "dqn"): 1600, ("E", "ppo"): 800}
         data = compare(own, other)._replace(budgets=budgets)
-        dqn, ppo = rules.less_spread(data, SPREAD, LEVEL).findings
+        dqn, ppo = apply("less_spread", data, SPREAD, LEVEL).findings
         # One own run is 100 timesteps from the median, three of theirs as far as the end is.
         assert dqn.estimate == pytest.approx(100 / (3 * (1600 - 200)))
         assert ppo.estimate == pytest.approx(100 / (3 * (800 - 200)))
@@ -222,16 +230,16 @@ class TestWhoArrives:
     )
     def test_verdict(self, powr, dqn, ppo, verdict):
         data = data_of({("E", "powr"): powr, ("E", "dqn"): dqn, ("E", "ppo"): ppo})
-        assert rules.who_arrives(data, ARRIVALS, LEVEL).verdict == verdict
+        assert apply("who_arrives", data, ARRIVALS, LEVEL).verdict == verdict
 
     def test_two_seeds_are_no_verdict(self):
         data = data_of({("E", "powr"): EARLY, ("E", "dqn"): LATE, ("E", "ppo"): NEVER[:2]})
-        outcome = rules.who_arrives(data, ARRIVALS, LEVEL)
+        outcome = apply("who_arrives", data, ARRIVALS, LEVEL)
         assert outcome == (NOT_TESTED, (), "2 seeds of PPO on E, 3 are needed")
 
     def test_shorter_training_leaves_a_failure_open(self):
         data = data_of({("E", "powr"): EARLY, ("E", "dqn"): EARLY, ("E", "ppo"): NEVER}, budget=800)
-        outcome = rules.who_arrives(data, ARRIVALS, LEVEL)
+        outcome = apply("who_arrives", data, ARRIVALS, LEVEL)
         assert outcome.verdict == NOT_TESTED
         assert [finding.supports for finding in outcome.findings] == [True, True, None]
         assert "trained 800 of 1,600" in outcome.findings[2].statistic
@@ -245,13 +253,13 @@ class TestWhoArrives:
     )
     def test_the_median_of_the_last_five_evaluations_is_the_end(self, curve, verdict):
         data = data_of({("E", "powr"): [curve] * 4})
-        assert rules.who_arrives(data, AT_THE_END, LEVEL).verdict == verdict
+        assert apply("who_arrives", data, AT_THE_END, LEVEL).verdict == verdict
         ever = {**AT_THE_END, "when": "ever"}
-        assert rules.who_arrives(data, ever, LEVEL).verdict == REPRODUCED
+        assert apply("who_arrives", data, ever, LEVEL).verdict == REPRODUCED
 
     def test_shorter_training_leaves_the_end_open(self):
         data = data_of({("E", "powr"): [[9.0] * 8] * 4}, budget=800)
-        assert rules.who_arrives(data, AT_THE_END, LEVEL).verdict == NOT_TESTED
+        assert apply("who_arrives", data, AT_THE_END, LEVEL).verdict == NOT_TESTED
 
     def test_exact_return_and_distance_to_the_optimum(self):
         data = data_of({("E", "powr"): EARLY}, optimum=1.3)
@@ -262,13 +270,13 @@ class TestWhoArrives:
             "arrive": {"powr": 1600},
             "fail": {},
         }
-        assert rules.who_arrives(data, parameters, LEVEL).verdict == REPRODUCED
+        assert apply("who_arrives", data, parameters, LEVEL).verdict == REPRODUCED
         closer = {**parameters, "below_optimum": 0.2}
-        assert rules.who_arrives(data, closer, LEVEL).verdict == NOT_REPRODUCED
+        assert apply("who_arrives", data, closer, LEVEL).verdict == NOT_REPRODUCED
 
     def test_share_has_its_exact_interval(self):
         data = data_of({("E", "powr"): EARLY, ("E", "dqn"): MIXED, ("E", "ppo"): NEVER})
-        powr, dqn, _ = rules.who_arrives(data, ARRIVALS, LEVEL).findings
+        powr, dqn, _ = apply("who_arrives", data, ARRIVALS, LEVEL).findings
         assert dqn.estimate == 0.75
         # Clopper and Pearson: with all of four, the lower end is (1 - 0.95)/2 to the power 1/4.
         assert powr.interval == pytest.approx((0.025**0.25, 1))

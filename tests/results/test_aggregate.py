@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from suite import SuiteError, config
-from suite.results import aggregate, summary_page
+from suite.results import aggregate, arrivals, summary_page
 from suite.results.aggregate import curves, exact_bounds, load_runs, plan, thresholds
 from suite.results.summary import Bounds, Planned, summarise
 from tests.support.run_files import PROVENANCE, STUDY, csv_text, run_of, write_run
@@ -80,7 +80,7 @@ class TestCurves:
 class TestThresholds:
     def times(self, evaluations, environment, algorithm, threshold):
         levels = {"FrozenLake-v1": [0.8], "MountainCar-v0": [-110, -100]}
-        table = thresholds(evaluations, levels)
+        table = thresholds(arrivals.tabulate(evaluations, levels))
         rows = table[
             (table["environment"] == environment)
             & (table["algorithm"] == algorithm)
@@ -122,9 +122,9 @@ class TestSummary:
 
     def test_censored_times(self, tables):
         row = self.row(tables, "FrozenLake-v1", "dqn")
-        assert row["reached"] == 1
-        assert row["median_timestep"] == math.inf
-        assert (row["earliest"], row["latest"]) == (5000, math.inf)
+        assert row["n_reached"] == 1
+        assert row["earliest"] == 5000
+        assert row[["timesteps_to_threshold", "latest"]].isna().all()
 
     def test_final_returns(self, tables):
         row = self.row(tables, "FrozenLake-v1", "powr")
@@ -134,7 +134,7 @@ class TestSummary:
     def test_sampled_policy_of_powr_has_rows_of_its_own(self, tables):
         row = self.row(tables, "FrozenLake-v1", "powr", policy="sampled")
         assert row["final_mean"] == pytest.approx((0.0 + 1.0 + 0.5) / 3)
-        assert row["reached"] == 1
+        assert row["n_reached"] == 1
         assert set(tables["summary.csv"].query("algorithm == 'dqn'")["policy"]) == {"deterministic"}
 
     def test_scores_against_optimum_and_uniform_policy(self, tables):
@@ -157,7 +157,9 @@ class TestSummary:
             for timestep in (100, 1000)
         )
         planned = Planned("E", "dqn", 7, [100, 1000])
-        table = summarise(runs, [planned], {"E": [0]}, {"E": Bounds(0, 10)})
+        table = summarise(
+            runs, arrivals.tabulate(runs, {"E": [0]}), [planned], {"E": [0]}, {"E": Bounds(0, 10)}
+        )
         row = table.iloc[0]
         for name in ("final_iqm", "normalised_iqm", "area_iqm"):
             assert row[name] > 0
