@@ -191,6 +191,7 @@ class TestOutput:
         assert (results / "tiny" / "claims.md").read_bytes() == first
 
     def test_an_edited_run_file_is_an_error(self, run, results, capsys):
+        write_tables(results)
         path = results / run_of("FrozenLake-v1", "powr", 0).path
         path.write_text(path.read_text().replace("0.9", "0.8"))
         assert run() == 1

@@ -166,11 +166,13 @@ class TestSummary:
             assert (row[f"{name}_low"] < row[name] < row[f"{name}_high"]) == enough
         head, cells = summary_page.returns(table)
         shown = dict(zip(head, cells, strict=True))
-        assert all(("[" in shown[name]) == enough for name in ("IQM", "score", "area until 1,000"))
+        assert all(
+            ("[" in shown[name]) == enough for name in ("IQM", "score", "area from 0 to 1,000")
+        )
 
-    def test_areas_end_where_the_shortest_budget_does(self, tables):
+    def test_areas_begin_after_the_last_first_update_and_end_with_the_shortest_budget(self, tables):
         row = self.row(tables, "MountainCar-v0", "dqn", threshold=-110)
-        assert (row["area_until"], row["area_iqm"]) == (1000, pytest.approx(-195))
+        assert (row["area_from"], row["area_until"]) == (100, 1000)
         assert self.row(tables, "FrozenLake-v1", "dqn")["area_until"] == 5000
 
     def test_page_shows_every_environment_and_origin(self, results):
@@ -211,7 +213,7 @@ class TestMissingRuns:
         remove(results, "FrozenLake-v1", "powr", 0, 1, 2)
         remove(results, "MountainCar-v0", "dqn", 1)
         page = aggregate.aggregate(STUDY, "tiny", results, partial=True)["summary.md"]
-        head, _, *rows = page.partition("median timesteps to it:\n\n")[2].splitlines()[:5]
+        head, _, *rows = page.partition(f"{summary_page.OVERVIEW_TITLE}\n\n")[2].splitlines()[:5]
         assert head == "| algorithm | FrozenLake-v1, return 0.8 | MountainCar-v0, return -110 |"
         assert rows == [
             "| POWR | no run | 3 of 3: 100 |",
@@ -252,11 +254,11 @@ class TestCommandLine:
     def study(self, monkeypatch):
         monkeypatch.setattr(config, "load", lambda path: STUDY)
 
-    def test_writes_four_files_and_leaves_nothing_aside(self, results, tmp_path):
+    def test_writes_its_files_and_leaves_nothing_aside(self, results, tmp_path):
         out = tmp_path / "out"
         options = ["--scale", "tiny", "--results", str(results), "--out-dir", str(out)]
         assert aggregate.main(options) == 0
-        names = ["curves.csv", "summary.csv", "summary.md", "thresholds.csv"]
+        names = ["curves.csv", "runs.csv", "summary.csv", "summary.md", "thresholds.csv"]
         assert sorted(path.name for path in out.iterdir()) == names
 
     def test_a_fault_is_one_message_and_no_output(self, results, capsys):
@@ -267,3 +269,17 @@ class TestCommandLine:
         assert message.startswith("suite.results.aggregate: ")
         assert str(path) in message
         assert not (results / "tiny" / "curves.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "timesteps"),
+    [
+        ({"class": "ppo", "settings": {}}, 2048),
+        ({"class": "trpo", "settings": {"n_envs": 8, "n_steps": 1024}}, 8192),
+        ({"class": "a2c", "settings": {"n_envs": 16}}, 80),
+        ({"class": "dqn", "settings": {"learning_starts": 1000, "n_envs": 4}}, 1000),
+        ({"class": "powr", "settings": {}}, 0),
+    ],
+)
+def test_first_update(algorithm, timesteps):
+    assert aggregate.first_update(algorithm) == timesteps

@@ -120,6 +120,7 @@ def test_clocks_of_other_timesteps_are_refused(results):
 
 class TestText:
     def rows(self, results, environment="FrozenLake-v1"):
+        write_tables(results)
         table = cost.cost_table(STUDY, "tiny", results)
         head, *rows = cost.as_text(table[table["environment"] == environment])
         return [dict(zip(head, cells, strict=True)) for cells in rows]
@@ -154,6 +155,7 @@ class TestCommandLine:
         monkeypatch.setattr(config, "load", lambda path: STUDY)
 
     def test_writes_the_table(self, results):
+        write_tables(results)
         assert cost.main(["--scale", "tiny", "--results", str(results)]) == 0
         table = pd.read_csv(results / "tiny" / "cost.csv")
         assert table["runs"].tolist() == [3, 3, 0, 0]
