@@ -48,4 +48,9 @@ def test_run_files_are_those_of_the_study(committed):
 
 def test_readme_shows_the_summary():
     text = (ROOT / readme.README).read_text()
-    assert readme.renew(text, pd.read_csv(ROOT / readme.SUMMARY)) == text, RENEW
+    summary, verdicts = pd.read_csv(ROOT / readme.SUMMARY), readme.read_verdicts(ROOT)
+    assert readme.renew(text, summary, verdicts) == text, RENEW
+
+
+def test_readme_is_short():
+    assert len((ROOT / readme.README).read_text().split()) <= 900

@@ -3,27 +3,52 @@
 from __future__ import annotations
 
 import inspect
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from powr import POWR
 from suite import SuiteError, config
+from suite.claims.typed import Id, Strict, Text, UniqueTexts, check, check_unique
 
-SCHEMA = Path(__file__).parents[2] / "schemas" / "deviations.schema.json"
 NOT_SETTINGS = {"self", "env", "seed"}
 MISSING = object()
+
+
+class StatedAlgorithm(Strict):
+    policy: str | None = None
+    settings: dict[str, Any]
+    environments: dict[str, dict[str, Any]] | None = None
+
+
+class Stated(Strict):
+    """What the paper, the release or a library states, in the form of envs.yaml."""
+
+    environments: dict[str, dict[str, Any]]
+    algorithms: dict[str, StatedAlgorithm]
+    scales: dict[str, dict[str, Any]]
+
+
+class Deviation(Strict):
+    id: Id
+    what: Text  # what is stated, and what is done
+    why: Text
+    effect: Text  # as measured or expected
+    touches: UniqueTexts  # ids of the claims that it may bear on
+    settings: UniqueTexts  # of envs.yaml, as name.key
+
+
+class Ledger(Strict):
+    stated: Stated
+    deviations: list[Deviation]
 
 
 def load(path: str | Path, claims: Mapping[str, Any]) -> dict[str, Any]:
     """Read and check the deviations; each touches claims that claims.yaml has."""
     document = config.read_yaml(path)
-    config.check_schema(document, SCHEMA, path)
+    check(Ledger, document, path)
     entries = document["deviations"]
-    for name, times in Counter(entry["id"] for entry in entries).items():
-        if times > 1:
-            raise SuiteError(f"{path}: the id {name} is given twice: keep one of the two")
+    check_unique((entry["id"] for entry in entries), path)
     known = {claim["id"] for claim in claims["claims"]}
     for entry in entries:
         for name in set(entry["touches"]) - known:

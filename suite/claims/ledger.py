@@ -1,6 +1,7 @@
-"""Which claims of the paper hold: claims.csv, one row a finding, and claims.md to read.
+"""Which claims of the paper hold: claims.csv, one row per finding, and claims.md to read.
 
-Judges each claim of claims.yaml by its rule on the run files of a scale.
+Judges each claim of claims.yaml by its rule on the runs of a scale, once per set of algorithms that
+it names under `against`.
 
     python -m suite.claims.ledger --scale quick
 """
@@ -9,71 +10,119 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, get_type_hints
 
 import pandas as pd
+from pydantic import Field, StringConstraints
 
 from suite import SuiteError, config
 from suite.claims import deviations
 from suite.claims.page import render
-from suite.claims.rules import RULES, needed
-from suite.claims.verdicts import NOT_TESTED, Data, Finding, Outcome
+from suite.claims.rules import RULES
+from suite.claims.typed import Id, Strict, Text, UniqueTexts, check, check_unique
+from suite.claims.verdicts import NOT_TESTED, Data, Finding, Outcome, Parameters
 from suite.command import write_result
 from suite.config import Run
 from suite.names import algorithm_name
 from suite.results import aggregate
 from suite.results.statistics import Interval
-from suite.results.summary import shared_timestep
 from suite.results.tables import other_runs, read_table
 
-SCHEMA = Path(__file__).parents[2] / "schemas" / "claims.schema.json"
-NUMBERS = ["estimate", "low", "high", "p_value"]
+NUMBERS = ["estimate", "low", "high", "p_value", "p_holm", "smallest_visible"]
 DIGITS = 6  # those that another processor computes alike
 
 
+class RuleText(Strict):
+    statistic: Text
+    decision: Text
+
+
+class Claim(Strict):
+    id: Id
+    claim: Text
+    place: Text  # where the paper says it, or why it is asked here
+    quote: Text | None = None  # none: not a sentence of the paper
+    rule: Literal[tuple(RULES)]
+    parameters: dict[str, Any]
+    against: UniqueTexts | None = None  # sets of algorithms; one verdict for each
+    tests: list[Annotated[str, StringConstraints(pattern=r"^tests/.+\.py::.+$")]] | None = None
+
+
+class AlgorithmSet(Strict):
+    """Whose settings the baselines have."""
+
+    name: Text
+    counterparts: dict[str, str]
+
+
+class Document(Strict):
+    scale: str  # verdicts at other scales are preliminary
+    level: float = Field(gt=0, lt=1)
+    sets: dict[str, AlgorithmSet]
+    rules: dict[Literal[tuple(RULES)], RuleText]
+    claims: list[Claim] = Field(min_length=1)
+
+
 class Judged(NamedTuple):
-    """A claim with its verdict, and the run files that it rests on."""
+    """A claim with one of its verdicts, and the run files that it rests on."""
 
     claim: Mapping[str, Any]
     outcome: Outcome
     preliminary: bool
     runs: Sequence[Run]
+    against: str = ""  # the set of algorithms; empty where the claim names none
+    files: frozenset[str] = frozenset()  # run files by name, where only a table was read
 
 
 def load(path: str | Path) -> dict[str, Any]:
-    """Read and check claims.yaml."""
+    """Read and check claims.yaml; each claim's parameters are those that its rule declares."""
     claims = config.read_yaml(path)
-    config.check_schema(claims, SCHEMA, path)
-    for name, times in Counter(claim["id"] for claim in claims["claims"]).items():
-        if times > 1:
-            raise SuiteError(f"{path}: claims: the id {name} is given twice: keep one of the two")
+    check(Document, claims, path)
+    check_unique((claim["id"] for claim in claims["claims"]), path)
+    for claim in claims["claims"]:
+        if claim["rule"] not in claims["rules"]:
+            raise SuiteError(f"{path}: rules: lacks {claim['rule']}, the rule of {claim['id']}")
+        for name in claim.get("against", []):
+            if name not in claims["sets"]:
+                known = ", ".join(claims["sets"])
+                raise SuiteError(f"{path}: {claim['id']}: against: {name} is not one of {known}")
+        claim["parameters"] = parameters_of(claim, path)
     return claims
 
 
-def gather(study: Mapping[str, Any], scale: str, loaded: aggregate.Loaded) -> Data:
-    """What the rules see of a scale."""
+def parameters_of(claim: Mapping[str, Any], path: str | Path) -> Parameters:
+    declared = get_type_hints(RULES[claim["rule"]])["parameters"]
+    return check(declared, claim["parameters"], path, f"{claim['id']}.parameters")
+
+
+def gather(study: Mapping[str, Any], scale: str, loaded: aggregate.Loaded, folder: Path) -> Data:
+    """What the rules see of a scale; `folder` holds its runs.csv."""
     planned = aggregate.plan(study, scale)
     environments = dict.fromkeys(pair.environment for pair in planned)
     return Data(
         loaded.evaluations,
+        aggregate.read_arrivals(folder, loaded),
         {(pair.environment, pair.algorithm): pair.timesteps[-1] for pair in planned},
-        {name: shared_timestep(planned, name) for name in environments},
         {
             name: aggregate.exact_bounds(study["environments"][name]).optimum
             for name in environments
         },
+        {(pair.environment, pair.algorithm): pair.first_update for pair in planned},
     )
 
 
 def judge(
-    claim: Mapping[str, Any], data: Data, level: float, loaded: aggregate.Loaded, partial: bool
+    rule: str,
+    parameters: Parameters,
+    data: Data,
+    level: float,
+    loaded: aggregate.Loaded,
+    partial: bool,
 ) -> Outcome:
-    """Apply the claim's rule, unless runs that it needs are missing."""
-    pairs = needed(claim["parameters"])
-    for environment, algorithm in pairs:
+    """Apply a rule, unless runs that it needs are missing."""
+    for environment, algorithm in parameters.needed():
         name = f"{algorithm_name(algorithm)} on {environment}"
         if (environment, algorithm) not in data.budgets:
             return Outcome(NOT_TESTED, reason=f"{name} is not part of this scale")
@@ -82,20 +131,29 @@ def judge(
         if not there or (missing and not partial):
             due = len(there) + len(missing)
             return Outcome(NOT_TESTED, reason=f"{len(missing)} of {due} runs of {name} are missing")
-    return RULES[claim["rule"]](data, claim["parameters"], level)
+    return RULES[rule](data, parameters, level)
+
+
+def questions(claims: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], str, Parameters]]:
+    """Every claim with every set of algorithms that it names, in order."""
+    for claim in claims["claims"]:
+        for name in claim.get("against", [""]):
+            counterparts = claims["sets"][name]["counterparts"] if name else {}
+            yield claim, name, claim["parameters"].against(counterparts)
 
 
 def judge_all(
     claims: Mapping[str, Any], data: Data, scale: str, loaded: aggregate.Loaded, partial: bool
 ) -> list[Judged]:
-    """Every claim in order; a verdict on runs is preliminary unless all of the paper's are in."""
+    """Every verdict in order; one on runs is preliminary unless all of the paper's are in."""
     judged = []
-    for claim in claims["claims"]:
-        pairs = needed(claim["parameters"])
-        outcome = judge(claim, data, claims["level"], loaded, partial)
+    for claim, against, parameters in questions(claims):
+        pairs = parameters.needed()
+        outcome = judge(claim["rule"], parameters, data, claims["level"], loaded, partial)
         incomplete = scale != claims["scale"] or bool(_runs_of(loaded.missing, pairs))
         preliminary = bool(pairs) and incomplete and outcome.verdict != NOT_TESTED
-        judged.append(Judged(claim, outcome, preliminary, _runs_of(loaded.metadata, pairs)))
+        runs = _runs_of(loaded.metadata, pairs)
+        judged.append(Judged(claim, outcome, preliminary, runs, against))
     return judged
 
 
@@ -106,13 +164,14 @@ def _runs_of(
 
 
 def tabulate(judged: Sequence[Judged]) -> pd.DataFrame:
-    """One row a finding; a claim without any has one row all the same."""
+    """One row per finding; a verdict without any has one row all the same."""
     table = pd.DataFrame(
         {
             "id": entry.claim["id"],
             "claim": entry.claim["claim"],
             "place": entry.claim["place"],
             "rule": entry.claim["rule"],
+            "against": entry.against,
             "verdict": entry.outcome.verdict,
             "preliminary": entry.preliminary,
             "reason": entry.outcome.reason,
@@ -122,6 +181,9 @@ def tabulate(judged: Sequence[Judged]) -> pd.DataFrame:
             "low": finding.interval.low,
             "high": finding.interval.high,
             "p_value": finding.p_value,
+            "p_holm": finding.p_holm,
+            "is_bound": finding.is_bound,
+            "smallest_visible": finding.smallest_visible,
             "supports": finding.supports,
             "run_files": " ".join(
                 map(str, sorted(r.path for r in _runs_of(entry.runs, finding.runs)))
@@ -135,30 +197,40 @@ def tabulate(judged: Sequence[Judged]) -> pd.DataFrame:
 
 
 def read_judged(path: Path, claims: Mapping[str, Any], loaded: aggregate.Loaded) -> list[Judged]:
+    """The verdicts of a claims.csv, which must rest on the runs that are there."""
+    judged = []
+    for entry, (_, _, parameters) in zip(
+        read_verdicts(path, claims), questions(claims), strict=True
+    ):
+        runs = _runs_of(loaded.metadata, parameters.needed())
+        there = {str(run.path) for run in runs}
+        if entry.files and entry.files != there:
+            fault = f"{entry.claim['id']} rests on {len(entry.files)} runs, {len(there)} are there"
+            raise other_runs(path, fault)
+        judged.append(entry._replace(runs=runs, files=frozenset()))
+    return judged
+
+
+def read_verdicts(path: Path, claims: Mapping[str, Any]) -> list[Judged]:
     """The verdicts of a claims.csv, in the order of claims.yaml."""
-    words = ["reason", "subject", "statistic", "run_files"]
-    table = read_table(path, dtype=dict.fromkeys(words, str))
-    table[words] = table[words].fillna("")
-    groups = dict(list(table.groupby("id")))
-    if set(groups) != {claim["id"] for claim in claims["claims"]}:
+    words = ["against", "reason", "subject", "statistic", "run_files"]
+    table = read_table(path)
+    if not {"id", *words} <= set(table.columns):
+        raise SuiteError(f"{path}: lacks columns of a table of verdicts: run snakemake again")
+    table[words] = table[words].astype(object).fillna("")
+    groups = dict(list(table.groupby(["id", "against"])))
+    asked = list(questions(claims))
+    if set(groups) != {(claim["id"], against) for claim, against, _ in asked}:
         raise SuiteError(
             f"{path}: judges other claims than claims.yaml has: run suite.claims.ledger again"
         )
     judged = []
-    for claim in claims["claims"]:
-        rows = groups[claim["id"]].to_dict("records")
-        outcome = Outcome(
-            rows[0]["verdict"],
-            [_read_finding(row) for row in rows if row["subject"]],
-            rows[0]["reason"],
-        )
-        runs = _runs_of(loaded.metadata, needed(claim["parameters"]))
-        files = {file for row in rows for file in row["run_files"].split()}
-        if files and files != {str(run.path) for run in runs}:
-            raise other_runs(
-                path, f"{claim['id']} rests on {len(files)} runs, {len(runs)} are there"
-            )
-        judged.append(Judged(claim, outcome, rows[0]["preliminary"], runs))
+    for claim, against, _ in asked:
+        rows = groups[claim["id"], against].to_dict("records")
+        findings = [_read_finding(row) for row in rows if row["subject"]]
+        outcome = Outcome(rows[0]["verdict"], findings, rows[0]["reason"])
+        files = frozenset(file for row in rows for file in row["run_files"].split())
+        judged.append(Judged(claim, outcome, rows[0]["preliminary"], [], against, files))
     return judged
 
 
@@ -170,6 +242,9 @@ def _read_finding(row: Mapping[str, Any]) -> Finding:
         Interval(row["low"], row["high"]),
         row["p_value"],
         None if pd.isna(row["supports"]) else bool(row["supports"]),
+        p_holm=row["p_holm"],
+        is_bound=row["is_bound"],
+        smallest_visible=row["smallest_visible"],
     )
 
 
@@ -192,10 +267,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         study, claims = config.load(options.envs), load(options.claims)
         departures = deviations.load(options.deviations, claims)["deviations"]
         loaded = aggregate.load_runs(study, options.scale, options.results, partial=True)
-        data = gather(study, options.scale, loaded)
+        data = gather(study, options.scale, loaded, options.results / options.scale)
         judged = judge_all(claims, data, options.scale, loaded, options.partial)
         folder = options.out_dir or options.results / options.scale
-        page = render(judged, claims["rules"], options.scale, departures)
+        page = render(judged, claims, options.scale, departures)
         table = aggregate.to_csv(tabulate(judged))
         return {folder / "claims.csv": table, folder / "claims.md": page}
 

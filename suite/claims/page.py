@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from suite.claims.verdicts import VERDICTS, Finding
+from suite.claims.verdicts import NOT_TESTED, PARTLY, REPRODUCED, VERDICTS, Finding
 from suite.markdown import table
 
 if TYPE_CHECKING:
@@ -16,47 +17,115 @@ if TYPE_CHECKING:
 
 def render(
     judged: Sequence[Judged],
-    rules: Mapping[str, Mapping[str, str]],
+    document: Mapping[str, Any],
     scale: str,
     departures: Sequence[Mapping[str, Any]],
 ) -> str:
     """The verdicts of a scale as Markdown."""
-    verdicts = [entry.outcome.verdict for entry in judged]
-    counts = ", ".join(f"{verdicts.count(verdict)} {verdict}" for verdict in VERDICTS)
+    sets = document["sets"]
     overview = [("verdict", "claim", "in the paper")]
-    overview += [
-        (
-            verdict_text(entry),
-            f"[{entry.claim['claim']}](#{entry.claim['id']})",
-            entry.claim["place"],
+    sections = []
+    for entries in by_claim(judged):
+        claim = entries[0].claim
+        overview.append(
+            (
+                "<br>".join(verdict_text(entry, sets) for entry in entries),
+                f"[{claim['claim']}](#{claim['id']})",
+                claim["place"],
+            )
         )
-        for entry in judged
-    ]
-    parts = [f"# The paper's claims at the scale {scale}", f"{counts}.", table(overview)]
+        sections += claim_section(entries, document["rules"][claim["rule"]], sets, departures)
+    counts = [f"- {text}" for text in count_texts(judged, sets)]
+    title = f"# The paper's claims at the scale {scale}"
+    return "\n\n".join([title, "\n".join(counts), table(overview), *sections]) + "\n"
+
+
+def by_claim(judged: Iterable[Judged]) -> list[list[Judged]]:
+    """The verdicts of each claim, one per set of algorithms."""
+    groups: dict[str, list[Judged]] = {}
     for entry in judged:
-        parts += claim_section(entry, rules[entry.claim["rule"]], departures)
-    return "\n\n".join(parts) + "\n"
+        groups.setdefault(entry.claim["id"], []).append(entry)
+    return list(groups.values())
 
 
-def verdict_text(entry: Judged) -> str:
+def count_sentences(judged: Iterable[Judged], against: str) -> dict[str, int]:
+    """How many sentences of the paper have each verdict, against one set of algorithms.
+
+    Claims that quote the same sentence are its parts. Claims that quote none are not counted.
+    """
+    parts: dict[str, set[str]] = {}
+    for entry in judged:
+        if entry.claim.get("quote") and entry.against in ("", against):
+            parts.setdefault(entry.claim["quote"], set()).add(entry.outcome.verdict)
+    found = Counter(map(_joint_verdict, parts.values()))
+    return {verdict: found[verdict] for verdict in VERDICTS}
+
+
+def _joint_verdict(verdicts: set[str]) -> str:
+    """Of a sentence whose parts have these verdicts; those that are not tested have no say."""
+    tested = verdicts - {NOT_TESTED}
+    if not tested:
+        return NOT_TESTED
+    return tested.pop() if len(tested) == 1 else PARTLY
+
+
+def count_texts(judged: Sequence[Judged], sets: Mapping[str, Any]) -> list[str]:
+    """The counts in words, one line per set of algorithms."""
+    used = [name for name in sets if any(entry.against == name for entry in judged)]
+    lines = []
+    for name in used or [""]:
+        counts = count_sentences(judged, name)
+        whose = f"Baselines with {sets[name]['name']}: of" if name else "Of"
+        listed = ", ".join(f"{number} {verdict}" for verdict, number in counts.items())
+        lines.append(f"{whose} {sum(counts.values())} sentences of the paper, {listed}.")
+    return lines
+
+
+def condition(entries: Sequence[Judged], sets: Mapping[str, Any]) -> str:
+    """One sentence on what a claim depends on; empty where it has a single verdict."""
+    if len(entries) < 2:
+        return ""
+    names = {entry.against: f"with {sets[entry.against]['name']}" for entry in entries}
+    holds = [e.against for e in entries if e.outcome.verdict == REPRODUCED]
+    untested = [e.against for e in entries if e.outcome.verdict == NOT_TESTED]
+    if len(untested) == len(entries):
+        return "Not tested under either."
+    if untested:
+        there = next(e for e in entries if e.against not in untested)
+        open_names = " and ".join(names[name] for name in untested)
+        state = "Holds" if holds else "Does not hold fully"
+        return f"{state} for baselines {names[there.against]}; not tested {open_names}."
+    if len(holds) == len(entries):
+        return "Holds under both."
+    if holds:
+        return f"Holds fully only if the baselines are {' and '.join(names[n] for n in holds)}."
+    return "Holds fully under neither."
+
+
+def verdict_text(entry: Judged, sets: Mapping[str, Any]) -> str:
     label = " (preliminary)" if entry.preliminary else ""
+    whose = f" with {sets[entry.against]['name']}" if entry.against else ""
     reason = f": {entry.outcome.reason}" if entry.outcome.reason else ""
-    return f"**{entry.outcome.verdict}**{label}{reason}"
+    return f"**{entry.outcome.verdict}**{label}{whose}{reason}"
 
 
 def claim_section(
-    entry: Judged, rule: Mapping[str, str], departures: Sequence[Mapping[str, Any]]
+    entries: Sequence[Judged],
+    rule: Mapping[str, str],
+    sets: Mapping[str, Any],
+    departures: Sequence[Mapping[str, Any]],
 ) -> list[str]:
-    claim, outcome = entry.claim, entry.outcome
-    parts = [
-        f'## <a id="{claim["id"]}"></a>{claim["claim"]}',
-        f'> "{claim["quote"]}" ({claim["place"]})',
-        f"Verdict: {verdict_text(entry)}.",
-        f"Statistic: {rule['statistic']}",
-        f"Decision: {rule['decision']}",
-    ]
-    if outcome.findings:
-        parts.append(table(findings_text(outcome.findings)))
+    claim = entries[0].claim
+    quote = f'> "{claim["quote"]}" ({claim["place"]})' if claim.get("quote") else claim["place"]
+    parts = [f'## <a id="{claim["id"]}"></a>{claim["claim"]}', quote]
+    parts += filter(None, [condition(entries, sets)])
+    parts += [f"Statistic: {rule['statistic']}", f"Decision: {rule['decision']}"]
+    for entry in entries:
+        parts.append(f"Verdict: {verdict_text(entry, sets)}.")
+        if entry.outcome.findings:
+            parts.append(table(findings_text(entry.outcome.findings)))
+        if entry.runs:
+            parts.append(run_files(entry))
     if claim.get("tests"):
         parts.append("Tests: " + ", ".join(f"`{name}`" for name in claim["tests"]) + ".")
     touching = [departure for departure in departures if claim["id"] in departure["touches"]]
@@ -65,27 +134,37 @@ def claim_section(
             "Deviations that touch it:\n\n"
             + "\n".join(f"- {departure['id']}: {departure['what']}" for departure in touching)
         )
-    if entry.runs:
-        parts.append(run_files(entry))
     return parts
 
 
 def findings_text(findings: Sequence[Finding]) -> list[tuple[str, ...]]:
     """The findings as a table to read, its head first."""
-    head = ("finding", "statistic", "estimate", "95% interval", "p", "speaks for the claim")
+    head = (
+        "finding",
+        "statistic",
+        "estimate",
+        "95% interval",
+        "p",
+        "p, Holm",
+        "smallest ratio to be seen",
+        "speaks for the claim",
+    )
     answers = {True: "yes", False: "no", None: "neither"}
     rows = [
         (
             finding.subject,
             finding.statistic,
-            number(finding.estimate),
+            f"more than {finding.estimate:.3g}" if finding.is_bound else number(finding.estimate),
             "" if math.isnan(finding.interval.low) else interval_text(finding),
             number(finding.p_value),
+            number(finding.p_holm),
+            number(finding.smallest_visible),
             answers[finding.supports],
         )
         for finding in findings
     ]
-    return [head, *rows]
+    filled = [i for i in range(len(head)) if i < 3 or any(row[i] for row in rows)]
+    return [tuple(row[i] for i in filled) for row in (head, *rows)]
 
 
 def interval_text(finding: Finding) -> str:

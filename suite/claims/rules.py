@@ -1,22 +1,24 @@
 """The rules that decide a claim: each turns data and a claim's parameters into a verdict.
 
-claims.yaml states the rules in words and was written before the data was in. A rule sees nothing
-but the evaluations of the runs, and keeps what it found beside its verdict.
+claims.yaml states the rules in words. A rule sees nothing but the arrivals and the evaluations of
+the runs, and keeps what it found beside its verdict. Its parameters stand beside its function: a
+new rule is a function here, or in theory_rules.py, and its words in claims.yaml.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
+from pydantic import Field, model_validator
 from scipy import stats
 
 from suite.claims.theory_rules import THEORY_RULES
+from suite.claims.typed import Count, Names
 from suite.claims.verdicts import (
-    NO_INTERVAL,
     NOT_REPRODUCED,
     NOT_TESTED,
     PARTLY,
@@ -29,16 +31,54 @@ from suite.claims.verdicts import (
 )
 from suite.names import algorithm_name
 from suite.results import statistics
-from suite.results.statistics import Interval
+from suite.results.statistics import NO_INTERVAL, Interval
 
 EVALUATIONS_AT_THE_END = 5
-# With fewer seeds a side, no data could bring the exact p-value down to 0.05.
+# With fewer seeds on a side, no data could bring the exact p-value down to 0.05.
 FEWEST_SEEDS = 3
 FEWEST_SEEDS_FOR_SPREAD = 4
 
 
+class Compared(Parameters):
+    """One algorithm against others, environment by environment."""
+
+    algorithm: str
+    others: Names
+
+    def places(self) -> Sequence[str]:
+        raise NotImplementedError
+
+    def needed(self) -> list[tuple[str, str]]:
+        names = (self.algorithm, *self.others)
+        return [(environment, name) for environment in self.places() for name in names]
+
+    def against(self, counterparts: Mapping[str, str]) -> Self:
+        others = [counterparts.get(name, name) for name in self.others]
+        return self.model_copy(update={"others": others})
+
+
+class Times(Compared):
+    thresholds: dict[str, float] = Field(min_length=1)
+    policy: Literal["deterministic", "sampled"] = "deterministic"
+    arrival: Literal["first", "lasting"] = "first"
+
+    def places(self) -> Sequence[str]:
+        return list(self.thresholds)
+
+
+class Spread(Times):
+    scale: Literal["linear", "log"]
+
+
+class Curves(Compared):
+    environments: Names
+
+    def places(self) -> Sequence[str]:
+        return self.environments
+
+
 class Pair(NamedTuple):
-    """One number a run: of the claim's algorithm, and of another on the same environment."""
+    """One number per run: of the claim's algorithm, and of another on the same environment."""
 
     environment: str
     algorithm: str
@@ -60,34 +100,26 @@ class Pair(NamedTuple):
         return Finding(subject, statistic, estimate, interval, p_value, supports, runs)
 
 
-def needed(parameters: Parameters) -> list[tuple[str, str]]:
-    """The (environment, algorithm) pairs whose runs a claim needs; none for a theorem."""
-    if "algorithm" not in parameters and "arrive" not in parameters:
-        return []
-    if "arrive" in parameters:
-        algorithms = [*parameters["arrive"], *parameters["fail"]]
-        return [(parameters["environment"], algorithm) for algorithm in algorithms]
-    algorithms = [parameters["algorithm"], *parameters["others"]]
-    return [(environment, name) for environment in _environments(parameters) for name in algorithms]
-
-
-def earlier(data: Data, parameters: Parameters, level: float) -> Outcome:
-    """The algorithm meets the threshold in fewer timesteps than each of the others.
-
-    With `sampled`, by the policy that samples its actions, which the others do not record.
-    """
+def earlier(data: Data, parameters: Times, level: float) -> Outcome:
+    """The algorithm meets the threshold in fewer timesteps than each of the others."""
 
     def judge(pair: Pair) -> Finding:
-        ratio = statistics.speed_up(pair.theirs, pair.own)
+        ratio, interval = statistics.speed_up(pair.theirs, pair.own)
         p_value = statistics.probability_smaller(pair.own, pair.theirs).p_value
         medians = [_timesteps(statistics.censored_median(t)) for t in (pair.own, pair.theirs)]
         statistic = f"how many times later the other is, medians {' and '.join(medians)}"
-        return pair.finding(statistic, *ratio, p_value, p_value <= level)
+        own, theirs = _at_the_latest(data, pair)
+        finding = pair.finding(statistic, ratio, interval, p_value)._replace(
+            smallest_visible=statistics.smallest_visible_ratio(own, theirs, level)
+        )
+        if math.isinf(ratio) and np.isfinite(pair.own).all():
+            return finding._replace(estimate=float(theirs.min() / own.max()), is_bound=True)
+        return finding
 
-    return _judge_pairs(data, parameters, _time_of(parameters), judge, FEWEST_SEEDS)
+    return _judge_pairs(_time_pairs, data, parameters, judge, level, FEWEST_SEEDS)
 
 
-def higher_area(data: Data, parameters: Parameters, level: float) -> Outcome:
+def higher_area(data: Data, parameters: Curves, level: float) -> Outcome:
     """The algorithm's curve lies higher than the others', on average over log timesteps."""
 
     def area(run: pd.DataFrame) -> float:
@@ -96,7 +128,7 @@ def higher_area(data: Data, parameters: Parameters, level: float) -> Outcome:
     return _judge_larger(data, parameters, area, "how much higher its curve lies", level)
 
 
-def less_stable(data: Data, parameters: Parameters, level: float) -> Outcome:
+def less_stable(data: Data, parameters: Curves, level: float) -> Outcome:
     """The algorithm's return falls more from one evaluation to the next than the others'."""
 
     def mean_fall(run: pd.DataFrame) -> float:
@@ -105,68 +137,103 @@ def less_stable(data: Data, parameters: Parameters, level: float) -> Outcome:
     return _judge_larger(data, parameters, mean_fall, "how much more it falls", level)
 
 
-def less_spread(data: Data, parameters: Parameters, level: float) -> Outcome:
+def less_spread(data: Data, parameters: Spread, level: float) -> Outcome:
     """The algorithm's timesteps to the threshold vary less between seeds than the others'.
 
     A run of the others that never arrives counts as arriving at the end of its training, which
     makes their spread no larger than it is.
     """
-    transform = {"linear": np.asarray, "log": np.log}[parameters["scale"]]
+    transform = {"linear": np.asarray, "log": np.log}[parameters.scale]
 
     def judge(pair: Pair) -> Finding:
         if np.isinf(pair.theirs).all():
             return pair.finding("no run of the other arrives", math.nan)
         if np.isinf(pair.own).any():
             return pair.finding("some of its own runs never arrive", math.nan, supports=False)
-        end = data.budgets[pair.environment, pair.other]
-        own, theirs = transform(pair.own), transform(np.minimum(pair.theirs, end))
-        p_value = statistics.spread_p_value(own, theirs)
+        own, theirs = map(transform, _at_the_latest(data, pair))
         return pair.finding(
             "its spread over the other's",
             float(statistics.ratio(*map(statistics.mean_deviation, (own, theirs)))),
             statistics.bootstrap_ratio_interval(own, theirs, statistics.mean_deviation),
-            p_value,
-            p_value <= level,
+            statistics.spread_p_value(own, theirs),
         )
 
-    return _judge_pairs(data, parameters, _time_of(parameters), judge, FEWEST_SEEDS_FOR_SPREAD)
+    return _judge_pairs(_time_pairs, data, parameters, judge, level, FEWEST_SEEDS_FOR_SPREAD)
 
 
-def who_arrives(data: Data, parameters: Parameters, level: float) -> Outcome:
+class Arrivals(Parameters):
+    environment: str
+    column: Literal["mean", "exact_return"]
+    at_least: float | None = None
+    below_optimum: float | None = Field(default=None, ge=0)
+    when: Literal["ever", "end"]
+    arrive: dict[str, Count] = Field(min_length=1)  # timesteps of training, by algorithm
+    fail: dict[str, Count]
+
+    @model_validator(mode="after")
+    def _one_target(self) -> Self:
+        if (self.at_least is None) == (self.below_optimum is None):
+            raise ValueError("give one of at_least and below_optimum")
+        return self
+
+    def needed(self) -> list[tuple[str, str]]:
+        return [(self.environment, algorithm) for algorithm in (*self.arrive, *self.fail)]
+
+    def against(self, counterparts: Mapping[str, str]) -> Self:
+        renamed = {
+            key: {counterparts.get(name, name): n for name, n in getattr(self, key).items()}
+            for key in ("arrive", "fail")
+        }
+        return self.model_copy(update=renamed)
+
+    def target(self, optimum: float) -> float:
+        return optimum - self.below_optimum if self.at_least is None else self.at_least
+
+    def is_met(self, run: pd.DataFrame, target: float) -> bool:
+        returns = run[self.column]
+        if self.when == "ever":
+            return bool((returns >= target).any())
+        return bool(returns.iloc[-EVALUATIONS_AT_THE_END:].median() >= target)
+
+
+def who_arrives(data: Data, parameters: Arrivals, level: float) -> Outcome:
     """Most runs of some algorithms arrive at a return, and most runs of the others do not.
 
     An algorithm trained for less than the claim is about is left open, unless it has arrived.
     """
-    environment = parameters["environment"]
-    target = _target(data, parameters)
-    horizons = {**parameters["arrive"], **parameters["fail"]}
+    environment = parameters.environment
+    target = parameters.target(data.optima[environment])
     if lacking := _lacking_seeds(data, parameters, FEWEST_SEEDS):
         return Outcome(NOT_TESTED, reason=lacking)
-    findings, shares = [], {}
-    for algorithm, horizon in horizons.items():
+    findings = {}
+    for algorithm, horizon in {**parameters.arrive, **parameters.fail}.items():
         runs = data.runs(environment, algorithm)
-        arrived = sum(_arrives(run, target, parameters) for run in runs)
-        shares[algorithm] = arrived / len(runs)
-        most = shares[algorithm] > 0.5
+        arrived = sum(parameters.is_met(run, target) for run in runs)
+        most = arrived > len(runs) / 2
         trained = data.budgets[environment, algorithm]
-        is_open = trained < horizon and not (most and parameters["when"] == "ever")
+        is_open = trained < horizon and not (most and parameters.when == "ever")
         confidence = stats.binomtest(arrived, len(runs)).proportion_ci()
-        findings.append(
-            Finding(
-                f"{environment}: {algorithm_name(algorithm)}",
-                f"share of runs at {target:.2f} or more, trained {trained:,} of {horizon:,}",
-                shares[algorithm],
-                Interval(float(confidence.low), float(confidence.high)),
-                supports=None if is_open else most == (algorithm in parameters["arrive"]),
-                runs=((environment, algorithm),),
-            )
+        findings[algorithm] = Finding(
+            f"{environment}: {algorithm_name(algorithm)}",
+            f"share of runs at {target:.2f} or more, trained {trained:,} of {horizon:,}",
+            arrived / len(runs),
+            Interval(float(confidence.low), float(confidence.high)),
+            supports=None if is_open else most == (algorithm in parameters.arrive),
+            runs=((environment, algorithm),),
         )
-    if any(finding.supports is None for finding in findings):
-        return Outcome(NOT_TESTED, findings, "trained for fewer timesteps than the claim is about")
-    if all(finding.supports for finding in findings):
-        return Outcome(REPRODUCED, findings)
-    capable = all(shares[algorithm] > 0 for algorithm in parameters["arrive"])
-    return Outcome(PARTLY if capable else NOT_REPRODUCED, findings)
+    return _judge_arrivals(findings, parameters)
+
+
+def _judge_arrivals(findings: Mapping[str, Finding], parameters: Arrivals) -> Outcome:
+    """Partly where each side of the claim, those that should and should not, holds for some."""
+    listed = list(findings.values())
+    if any(finding.supports is None for finding in listed):
+        return Outcome(NOT_TESTED, listed, "trained for fewer timesteps than the claim is about")
+    if all(finding.supports for finding in listed):
+        return Outcome(REPRODUCED, listed)
+    sides = [side for side in (parameters.arrive, parameters.fail) if side]
+    some = all(any(findings[name].supports for name in side) for side in sides)
+    return Outcome(PARTLY if some else NOT_REPRODUCED, listed)
 
 
 RULES: Mapping[str, Rule] = {
@@ -175,48 +242,49 @@ RULES: Mapping[str, Rule] = {
 }
 
 
-def _environments(parameters: Parameters) -> Iterable[str]:
-    return parameters["thresholds"] if "thresholds" in parameters else parameters["environments"]
-
-
-def _time_of(parameters: Parameters) -> Callable[[str, pd.DataFrame], float]:
-    def time(environment: str, run: pd.DataFrame) -> float:
-        own = run["algorithm"].iloc[0] == parameters["algorithm"]
-        returns = run["sampled_mean" if own and parameters.get("sampled") else "mean"]
-        threshold = parameters["thresholds"][environment]
-        return statistics.time_to_threshold(run["timestep"], returns, threshold)
-
-    return time
-
-
 def _timesteps(time: float) -> str:
     return "never" if math.isinf(time) else f"{time:,.0f}"
 
 
-def _pairs(
-    data: Data, parameters: Parameters, measure: Callable[[str, pd.DataFrame], float]
-) -> Iterator[Pair]:
-    algorithm = parameters["algorithm"]
-    for environment in _environments(parameters):
+def _at_the_latest(data: Data, pair: Pair) -> tuple[np.ndarray, np.ndarray]:
+    """The times of a pair, where a run that never arrives is taken at the end of its training."""
+    ends = (data.budgets[pair.environment, name] for name in (pair.algorithm, pair.other))
+    own, theirs = (np.minimum(t, end) for t, end in zip((pair.own, pair.theirs), ends, strict=True))
+    return own, theirs
+
+
+def _time_pairs(data: Data, parameters: Times) -> Iterator[Pair]:
+    for environment, threshold in parameters.thresholds.items():
         own, *others = (
-            np.array([measure(environment, run) for run in data.runs(environment, name)])
-            for name in (algorithm, *parameters["others"])
+            data.times(environment, name, threshold, parameters.policy, parameters.arrival)
+            for name in (parameters.algorithm, *parameters.others)
         )
-        for other, theirs in zip(parameters["others"], others, strict=True):
-            yield Pair(environment, algorithm, other, own, theirs)
+        for other, theirs in zip(parameters.others, others, strict=True):
+            yield Pair(environment, parameters.algorithm, other, own, theirs)
 
 
 def _judge_pairs(
+    pairs: Callable[[Data, Compared], Iterator[Pair]],
     data: Data,
-    parameters: Parameters,
-    measure: Callable[[str, pd.DataFrame], float],
+    parameters: Compared,
     judge: Callable[[Pair], Finding],
+    level: float,
     fewest_seeds: int,
 ) -> Outcome:
-    """Reproduced if every pair supports the claim, partly if some do."""
+    """Reproduced if every test succeeds; partly if some do once corrected for their number.
+
+    A claim that asks for all tests needs no correction, one that asks for any does.
+    """
     if lacking := _lacking_seeds(data, parameters, fewest_seeds):
         return Outcome(NOT_TESTED, reason=lacking)
-    findings = [judge(pair) for pair in _pairs(data, parameters, measure)]
+    findings = [judge(pair) for pair in pairs(data, parameters)]
+    tested = [i for i, finding in enumerate(findings) if not math.isnan(finding.p_value)]
+    holm = statistics.holm([findings[i].p_value for i in tested])
+    refused = any(finding.supports is False for finding in findings)
+    every = not refused and all(findings[i].p_value <= level for i in tested)
+    for i, p_holm in zip(tested, holm, strict=True):
+        supports = every or p_holm <= level
+        findings[i] = findings[i]._replace(p_holm=p_holm, supports=supports)
     judged = [finding.supports for finding in findings if finding.supports is not None]
     if not judged:
         return Outcome(NOT_TESTED, findings, "no other algorithm arrives")
@@ -227,7 +295,7 @@ def _judge_pairs(
 
 def _lacking_seeds(data: Data, parameters: Parameters, fewest: int) -> str:
     """Whose seeds are fewest, where they are fewer than a verdict needs; empty if they are not."""
-    seeds = {pair: len(data.runs(*pair)) for pair in needed(parameters)}
+    seeds = {pair: len(data.runs(*pair)) for pair in parameters.needed()}
     environment, algorithm = pair = min(seeds, key=seeds.get)
     if seeds[pair] >= fewest:
         return ""
@@ -237,35 +305,45 @@ def _lacking_seeds(data: Data, parameters: Parameters, fewest: int) -> str:
 
 def _judge_larger(
     data: Data,
-    parameters: Parameters,
+    parameters: Curves,
     measure: Callable[[pd.DataFrame], float],
     statistic: str,
     level: float,
 ) -> Outcome:
-    """Is the measure larger, of curves up to where all algorithms of an environment are trained?"""
+    """Is the measure larger, of curves where both algorithms of a pair can be compared?"""
 
-    def shared(environment: str, run: pd.DataFrame) -> pd.DataFrame:
-        return run[run["timestep"] <= data.shared[environment]]
+    def pairs(data: Data, parameters: Curves) -> Iterator[Pair]:
+        for environment in parameters.environments:
+            for other in parameters.others:
+                curves = _shared_curves(data, environment, parameters.algorithm, other)
+                own, theirs = (np.array([measure(run) for run in runs]) for runs in curves)
+                yield Pair(environment, parameters.algorithm, other, own, theirs)
 
     def judge(pair: Pair) -> Finding:
         p_value = statistics.probability_smaller(pair.theirs, pair.own).p_value
-        difference = statistics.shift(pair.own, pair.theirs)
-        return pair.finding(statistic, *difference, p_value, p_value <= level)
+        return pair.finding(statistic, *statistics.shift(pair.own, pair.theirs), p_value)
 
-    for environment, algorithm in needed(parameters):
-        if any(len(shared(environment, run)) < 2 for run in data.runs(environment, algorithm)):
-            return Outcome(NOT_TESTED, reason="fewer than two evaluations are shared")
-    return _judge_pairs(data, parameters, lambda *run: measure(shared(*run)), judge, FEWEST_SEEDS)
-
-
-def _target(data: Data, parameters: Parameters) -> float:
-    if "at_least" in parameters:
-        return parameters["at_least"]
-    return data.optima[parameters["environment"]] - parameters["below_optimum"]
+    for environment in parameters.environments:
+        for other in parameters.others:
+            curves = _shared_curves(data, environment, parameters.algorithm, other)
+            if any(len(run) < 2 for runs in curves for run in runs):
+                name = f"{algorithm_name(other)} on {environment}"
+                reason = f"fewer than two evaluations are shared after the first update of {name}"
+                return Outcome(NOT_TESTED, reason=reason)
+    return _judge_pairs(pairs, data, parameters, judge, level, FEWEST_SEEDS)
 
 
-def _arrives(run: pd.DataFrame, target: float, parameters: Parameters) -> bool:
-    returns = run[parameters["column"]]
-    if parameters["when"] == "ever":
-        return bool((returns >= target).any())
-    return bool(returns.iloc[-EVALUATIONS_AT_THE_END:].median() >= target)
+def _shared_curves(
+    data: Data, environment: str, algorithm: str, other: str
+) -> list[list[pd.DataFrame]]:
+    """The runs of two algorithms, from the later first update to the last shared evaluation.
+
+    Before its first update an algorithm shows an untrained policy.
+    """
+    runs = [data.runs(environment, name) for name in (algorithm, other)]
+    begin = max(data.first_updates.get((environment, name), 0) for name in (algorithm, other))
+    grids = [set(run["timestep"]) for each in runs for run in each]
+    end = max(set.intersection(*grids), default=0) if grids else 0
+    return [
+        [run[(run["timestep"] > begin) & (run["timestep"] <= end)] for run in each] for each in runs
+    ]

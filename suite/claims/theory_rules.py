@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
+from typing import Any, Literal
 
 import gymnasium
 import numpy as np
+from pydantic import Field
 
 from powr.kernels import Exponential
 from powr.tabular import TabularMDP
+from suite.claims.typed import Count, Gamma, Positive, Strict
 from suite.claims.verdicts import (
     NOT_REPRODUCED,
     PARTLY,
@@ -27,29 +30,52 @@ ROUNDING = 1e-9
 GAP_OVER_BOUND = "largest gap over its bound"
 
 
-def closed_form(data: Data, parameters: Parameters, level: float) -> Outcome:
+class Table(Strict):
+    """An environment with a transition table."""
+
+    id: str
+    kwargs: dict[str, Any]
+
+
+class OnTables(Parameters):
+    models: list[Table] = Field(min_length=1)
+    gamma: Gamma
+
+
+class ClosedForm(OnTables):
+    regularization: Positive
+    tolerance: Positive
+
+
+def closed_form(data: Data, parameters: ClosedForm, level: float) -> Outcome:
     """Prop. 3 equals exact policy evaluation on finite models."""
     findings = []
     for name, mdp in _models(parameters):
         error = closed_form_error(
-            mdp, gamma=parameters["gamma"], regularization=parameters["regularization"]
+            mdp, gamma=parameters.gamma, regularization=parameters.regularization
         )
-        supports = error <= parameters["tolerance"]
+        supports = error <= parameters.tolerance
         findings.append(Finding(name, "largest relative error", error, supports=supports))
     return _all_or_none(findings)
 
 
-def convergence(data: Data, parameters: Parameters, level: float) -> Outcome:
+class Convergence(OnTables):
+    regularization: Positive
+    step_size: Positive
+    steps: int = Field(ge=20)
+
+
+def convergence(data: Data, parameters: Convergence, level: float) -> Outcome:
     """Mirror descent in the world model keeps the bound of Thm. 7 and its rate 1/T."""
     findings, bounded = [], []
     for name, mdp in _models(parameters):
-        gamma, model = parameters["gamma"], model_of_table(mdp, parameters["regularization"])
+        gamma, model = parameters.gamma, model_of_table(mdp, parameters.regularization)
         descent = inexact_pmd.descend(
             mdp,
             inexact_pmd.modelled(model, gamma),
             gamma=gamma,
-            step_size=parameters["step_size"],
-            steps=parameters["steps"],
+            step_size=parameters.step_size,
+            steps=parameters.steps,
         )
         bounded.append(bool((descent.gaps <= descent.printed_bounds).all()))
         statistic = "slope of log gap over log steps, the gap "
@@ -61,18 +87,25 @@ def convergence(data: Data, parameters: Parameters, level: float) -> Outcome:
     return Outcome(PARTLY if all(bounded) else NOT_REPRODUCED, findings)
 
 
-def inexact_convergence(data: Data, parameters: Parameters, level: float) -> Outcome:
+class InexactConvergence(OnTables):
+    random_models: int = Field(ge=0)
+    error: Positive
+    step_size: Positive
+    steps: int = Field(ge=100)
+
+
+def inexact_convergence(data: Data, parameters: InexactConvergence, level: float) -> Outcome:
     """Thm. 7 with errors against the optimal actions: its bound, and log T / T where they fall."""
-    gamma, steps = parameters["gamma"], parameters["steps"]
+    gamma, steps = parameters.gamma, parameters.steps
     findings = []
     for name, mdp in [*_models(parameters), *_random_models(parameters)]:
-        largest = parameters["error"] * np.abs(mdp.optimal_action_values(gamma)).max()
+        largest = parameters.error * np.abs(mdp.optimal_action_values(gamma)).max()
         for kind, power in (("fixed", 0), ("falling", 1)):
             descent = inexact_pmd.descend(
                 mdp,
                 inexact_pmd.misled(mdp, gamma, partial(_error, largest, power)),
                 gamma=gamma,
-                step_size=parameters["step_size"],
+                step_size=parameters.step_size,
                 steps=steps,
             )
             ratio = float((descent.gaps / descent.printed_bounds).max())
@@ -100,14 +133,20 @@ def _decay(subject: str, gaps: np.ndarray) -> Finding:
     return Finding(subject, statistic, growth, supports=growth <= 1)
 
 
-def simulation_bound(data: Data, parameters: Parameters, level: float) -> Outcome:
+class SimulationBound(OnTables):
+    random_models: int = Field(ge=0)
+    sizes: list[Count] = Field(min_length=1)
+    seeds: Count
+
+
+def simulation_bound(data: Data, parameters: SimulationBound, level: float) -> Outcome:
     """Cor. A.7: no error of estimated action values exceeds its bound in the uniform norm."""
     findings = []
     for name, mdp in [*_models(parameters), *_random_models(parameters)]:
-        for n in parameters["sizes"]:
+        for n in parameters.sizes:
             errors = [
-                estimation.tabular_error_and_bounds(mdp, parameters["gamma"], n, seed)
-                for seed in range(parameters["seeds"])
+                estimation.tabular_error_and_bounds(mdp, parameters.gamma, n, seed)
+                for seed in range(parameters.seeds)
             ]
             ratio = max(error.measured / error.bound for error in errors)
             subject = f"{name}, {n:,} transitions"
@@ -116,9 +155,14 @@ def simulation_bound(data: Data, parameters: Parameters, level: float) -> Outcom
     return _all_or_none(findings)
 
 
-def estimation_rate(data: Data, parameters: Parameters, level: float) -> Outcome:
+class EstimationRate(OnTables):
+    sizes: list[Count] = Field(min_length=2)
+    seeds: int = Field(ge=2)
+
+
+def estimation_rate(data: Data, parameters: EstimationRate, level: float) -> Outcome:
     """Prop. C.2: the error falls with n no more slowly than guaranteed."""
-    gamma, sizes = parameters["gamma"], np.array(parameters["sizes"])
+    gamma, sizes = parameters.gamma, np.array(parameters.sizes)
     measures = {
         name: (lambda n, seed, mdp=mdp: estimation.tabular_error(mdp, gamma, n, seed))
         for name, mdp in _models(parameters)
@@ -128,7 +172,7 @@ def estimation_rate(data: Data, parameters: Parameters, level: float) -> Outcome
     rates["a continuous MDP"] = estimation.CONTINUOUS_RATE
     findings = []
     for name, measure in measures.items():
-        errors = [[measure(int(n), seed) for n in sizes] for seed in range(parameters["seeds"])]
+        errors = [[measure(int(n), seed) for n in sizes] for seed in range(parameters.seeds)]
         fitted = estimation.fitted_exponent(sizes, np.array(errors))
         statistic = f"fitted exponent, {rates[name]:g} guaranteed"
         supports = fitted.interval.high >= rates[name]
@@ -136,21 +180,31 @@ def estimation_rate(data: Data, parameters: Parameters, level: float) -> Outcome
     return _all_or_none(findings)
 
 
-def compatible_kernel(data: Data, parameters: Parameters, level: float) -> Outcome:
+class CompatibleKernel(Parameters):
+    gamma: Gamma
+    bandwidth: Positive
+    regularization: Positive
+    step_size: Positive
+    steps: Count
+    sizes: list[Count] = Field(min_length=1)
+    seeds: Count
+
+
+def compatible_kernel(data: Data, parameters: CompatibleKernel, level: float) -> Outcome:
     """Cor. 6 on a line: along mirror descent the Sobolev kernel's action values stay bounded."""
-    gamma, findings = parameters["gamma"], []
-    for n in parameters["sizes"]:
+    gamma, findings = parameters.gamma, []
+    for n in parameters.sizes:
         outcomes = [
             compatibility.behaviour(
-                Exponential(parameters["bandwidth"]),
+                Exponential(parameters.bandwidth),
                 n,
                 seed,
                 gamma=gamma,
-                regularization=parameters["regularization"],
-                step_size=parameters["step_size"],
-                steps=parameters["steps"],
+                regularization=parameters.regularization,
+                step_size=parameters.step_size,
+                steps=parameters.steps,
             )
-            for seed in range(parameters["seeds"])
+            for seed in range(parameters.seeds)
         ]
         largest = {
             "largest norm of the estimated operator": max(each.norm for each in outcomes),
@@ -164,10 +218,14 @@ def compatible_kernel(data: Data, parameters: Parameters, level: float) -> Outco
     return _all_or_none(findings)
 
 
-def as_printed(data: Data, parameters: Parameters, level: float) -> Outcome:
+class AsPrinted(Parameters):
+    examples: list[Literal[tuple(counterexamples.COUNTEREXAMPLES)]] = Field(min_length=1)
+
+
+def as_printed(data: Data, parameters: AsPrinted, level: float) -> Outcome:
     """A printed inequality holds in its smallest critical cases."""
     findings, repaired = [], True
-    for name in parameters["examples"]:
+    for name in parameters.examples:
         case = counterexamples.COUNTEREXAMPLES[name]()
         repaired &= case.left <= case.proven
         statistic = f"{case.what}, to be at most {case.printed:.3g}"
@@ -194,13 +252,15 @@ def _all_or_none(findings: Sequence[Finding]) -> Outcome:
     return Outcome(REPRODUCED if supported else NOT_REPRODUCED, findings)
 
 
-def _random_models(parameters: Parameters) -> Iterator[tuple[str, TabularMDP]]:
-    for seed in range(parameters["random_models"]):
+def _random_models(
+    parameters: InexactConvergence | SimulationBound,
+) -> Iterator[tuple[str, TabularMDP]]:
+    for seed in range(parameters.random_models):
         yield f"random MDP {seed}", models.random_mdp(seed)
 
 
-def _models(parameters: Parameters) -> Iterator[tuple[str, TabularMDP]]:
-    for model in parameters["models"]:
-        settings = ", ".join(f"{key}={value}" for key, value in model["kwargs"].items())
-        env = gymnasium.make(model["id"], **model["kwargs"])
-        yield f"{model['id']}({settings})", TabularMDP.from_env(env)
+def _models(parameters: OnTables) -> Iterator[tuple[str, TabularMDP]]:
+    for model in parameters.models:
+        settings = ", ".join(f"{key}={value}" for key, value in model.kwargs.items())
+        env = gymnasium.make(model.id, **model.kwargs)
+        yield f"{model.id}({settings})", TabularMDP.from_env(env)

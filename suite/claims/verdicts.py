@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
+import numpy as np
 import pandas as pd
 
-from suite.results.statistics import Interval
+from suite.claims.typed import Strict
+from suite.results import arrivals
+from suite.results.statistics import NO_INTERVAL, Interval
 
 REPRODUCED = "reproduced"
 PARTLY = "partly"
@@ -16,9 +19,17 @@ NOT_REPRODUCED = "not reproduced"
 NOT_TESTED = "not tested"
 VERDICTS = (REPRODUCED, PARTLY, NOT_REPRODUCED, NOT_TESTED)
 
-NO_INTERVAL = Interval(math.nan, math.nan)
 
-Parameters = Mapping[str, Any]
+class Parameters(Strict):
+    """What a claim tells its rule; each rule declares its own beside its function."""
+
+    def needed(self) -> list[tuple[str, str]]:
+        """The (environment, algorithm) pairs whose runs the claim needs; none for a theorem."""
+        return []
+
+    def against(self, counterparts: Mapping[str, str]) -> Self:
+        """The same question about other algorithms: the counterparts of those named."""
+        return self
 
 
 class Finding(NamedTuple):
@@ -31,6 +42,9 @@ class Finding(NamedTuple):
     p_value: float = math.nan
     supports: bool | None = None  # None where it speaks neither for nor against the claim
     runs: tuple[tuple[str, str], ...] = ()  # (environment, algorithm) pairs whose runs it used
+    p_holm: float = math.nan  # corrected for the number of tests of its claim
+    is_bound: bool = False  # the truth is the estimate or more
+    smallest_visible: float = math.nan  # the ratio that these samples could just have shown
 
 
 class Outcome(NamedTuple):
@@ -43,14 +57,27 @@ class Data(NamedTuple):
     """What the rules see of a study."""
 
     evaluations: pd.DataFrame
+    arrivals: pd.DataFrame  # runs.csv
     budgets: Mapping[tuple[str, str], int]  # timesteps by environment and algorithm
-    shared: Mapping[str, int]  # the last timestep that all algorithms of an environment share
     optima: Mapping[str, float]  # exact, NaN where there is no transition table
+    first_updates: Mapping[tuple[str, str], int] = {}  # 0 where it is not named
 
     def runs(self, environment: str, algorithm: str) -> list[pd.DataFrame]:
         rows = self.evaluations
         rows = rows[(rows["environment"] == environment) & (rows["algorithm"] == algorithm)]
         return [run for _, run in rows.groupby("seed")]
 
+    def times(
+        self, environment: str, algorithm: str, threshold: float, policy: str, arrival: str
+    ) -> np.ndarray:
+        """Timesteps to the threshold, one per seed, infinite where a run never arrives.
 
-Rule = Callable[[Data, Parameters, float], Outcome]
+        Of the deterministic policy where the one asked for was not recorded.
+        """
+        rows = arrivals.select(self.arrivals, environment, algorithm, threshold, policy)
+        if rows.empty:
+            rows = arrivals.select(self.arrivals, environment, algorithm, threshold)
+        return arrivals.as_times(rows[f"{arrival}_arrival"])
+
+
+Rule = Callable[[Data, Any, float], Outcome]

@@ -1,4 +1,4 @@
-"""The README's table of the paper scale, kept as the tables have it.
+"""The README's verdicts and table of the paper scale, kept as the tables have them.
 
 python -m suite.release.readme
 """
@@ -13,22 +13,37 @@ from pathlib import Path
 import pandas as pd
 
 from suite import SuiteError, markdown
+from suite.claims import ledger
+from suite.claims.page import count_texts
 from suite.command import write_result
 from suite.results import summary_page
 from suite.results.tables import read_table
 
-README, SUMMARY = Path("README.md"), Path("results/paper/summary.csv")
+README = Path("README.md")
+SUMMARY, CLAIMS = Path("results/paper/summary.csv"), Path("results/paper/claims.csv")
 BEGIN = "<!-- from results/paper/summary.csv, by `make ship` -->\n"
+BEGIN_VERDICTS = "<!-- verdicts: from results/paper/claims.csv, by `make ship` -->\n"
 END = "<!-- end -->\n"
 
 
-def renew(text: str, summary: pd.DataFrame) -> str:
-    """The README with the table between its two comments as the summary has it."""
-    before, begin, rest = text.partition(BEGIN)
+def renew(text: str, summary: pd.DataFrame, verdicts: Sequence[str]) -> str:
+    """The README with its two generated blocks as the tables have them."""
+    text = replace_block(text, BEGIN_VERDICTS, "\n".join(f"- {line}" for line in verdicts) + "\n")
+    return replace_block(text, BEGIN, block(summary))
+
+
+def replace_block(text: str, begin: str, content: str) -> str:
+    before, found, rest = text.partition(begin)
     _, end, after = rest.partition(END)
-    if not (begin and end):
-        raise SuiteError(f"{README}: lacks the lines {BEGIN.strip()} and {END.strip()}")
-    return before + begin + block(summary) + end + after
+    if not (found and end):
+        raise SuiteError(f"{README}: lacks the lines {begin.strip()} and {END.strip()}")
+    return before + begin + content + end + after
+
+
+def read_verdicts(root: Path) -> list[str]:
+    """The counts of the verdicts in claims.csv."""
+    document = ledger.load(root / "claims.yaml")
+    return count_texts(ledger.read_verdicts(root / CLAIMS, document), document["sets"])
 
 
 def block(summary: pd.DataFrame) -> str:
@@ -44,7 +59,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.parse_args(arguments)
     return write_result(
         parser.prog,
-        lambda: {README: renew(README.read_text(encoding="utf-8"), read_table(SUMMARY))},
+        lambda: {
+            README: renew(
+                README.read_text(encoding="utf-8"), read_table(SUMMARY), read_verdicts(Path())
+            )
+        },
     )
 
 

@@ -23,8 +23,14 @@ import pandas as pd
 from suite import config
 from suite.claims import deviations, ledger
 from suite.claims.ledger import Judged
-from suite.claims.page import findings_text
-from suite.claims.verdicts import PARTLY, VERDICTS
+from suite.claims.page import (
+    by_claim,
+    condition,
+    count_sentences,
+    count_texts,
+    findings_text,
+)
+from suite.claims.verdicts import VERDICTS
 from suite.command import write_result
 from suite.config import Run
 from suite.names import algorithm_name
@@ -32,9 +38,17 @@ from suite.results import aggregate, cost, summary_page
 from suite.results.tables import other_runs, read_table
 
 FOLDER = Path(__file__).parent
-TABLES = ("summary.md", "summary.csv", "thresholds.csv", "curves.csv", "claims.csv", "cost.csv")
+TABLES = (
+    "summary.md",
+    "summary.csv",
+    "runs.csv",
+    "thresholds.csv",
+    "curves.csv",
+    "claims.csv",
+    "cost.csv",
+)
 SYMBOLS = dict(zip(VERDICTS, "✓◐✗–", strict=True))
-PHRASES = {PARTLY: "partly reproduced"}
+TITLES = ("Experiments", "Theory", "Asked beside the paper")
 
 
 class RunGroup(NamedTuple):
@@ -46,21 +60,16 @@ class RunGroup(NamedTuple):
     files: list[tuple[int, str, list[str]]]  # seed, where its files are, and what they end in
 
 
-def counts(judged: Sequence[Judged]) -> dict[str, int]:
-    found = Counter(entry.outcome.verdict for entry in judged)
-    return {verdict: found[verdict] for verdict in VERDICTS}
+def counts(judged: Sequence[Judged], sets: Mapping[str, Any]) -> dict[str, int]:
+    """Verdicts on the sentences of the paper, with the first set of baselines that is judged."""
+    first = next((name for name in sets if any(entry.against == name for entry in judged)), "")
+    return count_sentences(judged, first)
 
 
-def headline(judged: Sequence[Judged], preliminary: bool) -> str:
-    """The outcome in a sentence that can be quoted alone."""
-    phrases = [
-        f"{number} {'is' if number == 1 else 'are'} {PHRASES.get(verdict, verdict)}"
-        for verdict, number in counts(judged).items()
-        if number
-    ]
-    *others, last = phrases
-    listed = f"{', '.join(others)} and {last}" if others else last
-    return f"{'Preliminary: of' if preliminary else 'Of'} {len(judged)} claims, {listed}."
+def headline(judged: Sequence[Judged], sets: Mapping[str, Any], preliminary: bool) -> str:
+    """The outcome in sentences that can be quoted alone."""
+    label = "Preliminary. " if preliminary else ""
+    return label + " ".join(count_texts(judged, sets))
 
 
 def preliminary_reasons(
@@ -87,12 +96,12 @@ def rankings(summary: pd.DataFrame) -> dict[str, str]:
     for environment, group in rows.groupby("environment", sort=False):
         group = group[group["threshold"] == group["threshold"].iloc[0]]
         medians = {
-            algorithm_name(row.algorithm): row.median_timestep
-            for row in group.sort_values("median_timestep", kind="stable").itertuples()
+            algorithm_name(row.algorithm): (row.timesteps_to_threshold, row.seeds)
+            for row in group.sort_values("timesteps_to_threshold", kind="stable").itertuples()
         }
-        arrived = [f"{name} {t:,.0f}" for name, t in medians.items() if math.isfinite(t)]
-        never = [name for name, t in medians.items() if math.isinf(t)]
-        absent = [name for name, t in medians.items() if math.isnan(t)]
+        arrived = [f"{name} {t:,.0f}" for name, (t, _) in medians.items() if not math.isnan(t)]
+        never = [name for name, (t, seeds) in medians.items() if math.isnan(t) and seeds]
+        absent = [name for name, (_, seeds) in medians.items() if not seeds]
         parts = [
             ", ".join(arrived),
             f"not within training {', '.join(never)}" if never else "",
@@ -119,23 +128,43 @@ def group_runs(planned: Iterable[Run], there: Mapping[Run, Mapping[str, Any]]) -
     return list(groups.values())
 
 
+def title_of(claim: Mapping[str, Any]) -> str:
+    experiments, theory, own = TITLES
+    if not claim["parameters"].needed():
+        return theory
+    return experiments if claim.get("quote") else own
+
+
 def show_claim(
-    entry: Judged,
-    rules: Mapping[str, Mapping[str, str]],
+    entries: Sequence[Judged],
+    document: Mapping[str, Any],
     departures: Sequence[Mapping[str, Any]],
     groups: Sequence[RunGroup],
 ) -> dict[str, Any]:
-    """What the template shows of a claim."""
-    pairs = Counter((run.environment, run.algorithm) for run in entry.runs)
+    """What the template shows of a claim and its verdicts, the first one as the claim's colour."""
+    claim = entries[0].claim
     return {
         "tests": [],
-        **entry.claim,
-        **rules[entry.claim["rule"]],
+        "quote": None,
+        **claim,
+        **document["rules"][claim["rule"]],
+        "condition": condition(entries, document["sets"]),
+        "verdict": entries[0].outcome.verdict,
+        "verdicts": [show_verdict(entry, document["sets"], groups) for entry in entries],
+        "deviations": [d for d in departures if claim["id"] in d["touches"]],
+    }
+
+
+def show_verdict(
+    entry: Judged, sets: Mapping[str, Any], groups: Sequence[RunGroup]
+) -> dict[str, Any]:
+    pairs = Counter((run.environment, run.algorithm) for run in entry.runs)
+    return {
         "verdict": entry.outcome.verdict,
+        "whose": f"with {sets[entry.against]['name']}" if entry.against else "",
         "reason": entry.outcome.reason,
         "preliminary": entry.preliminary,
         "findings": findings_text(entry.outcome.findings) if entry.outcome.findings else [],
-        "deviations": [d for d in departures if entry.claim["id"] in d["touches"]],
         "runs": [
             (group, pairs[group.environment, group.algorithm])
             for group in groups
@@ -193,17 +222,17 @@ def describe(options: argparse.Namespace) -> dict[str, Any]:
         "runs": len(loaded.metadata),
         "runs_due": len(planned),
         "reasons": reasons,
-        "headline": headline(judged, preliminary=bool(reasons)),
+        "headline": headline(judged, document["sets"], preliminary=bool(reasons)),
         "rankings": rankings(summary),
-        "counts": counts(judged),
+        "counts": counts(judged, document["sets"]),
         "symbols": SYMBOLS,
         "claims": {
             title: [
-                show_claim(entry, document["rules"], departures, groups)
-                for entry in judged
-                if bool(ledger.needed(entry.claim["parameters"])) == needs_runs
+                show_claim(entries, document, departures, groups)
+                for entries in by_claim(judged)
+                if title_of(entries[0].claim) == title
             ]
-            for title, needs_runs in (("Experiments", True), ("Theory", False))
+            for title in TITLES
         },
         "training_curves": inline_svg(figures / "training_curves.svg"),
         "threshold_boxplots": inline_svg(figures / "threshold_boxplots.svg"),

@@ -13,7 +13,6 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from suite.claims.verdicts import NO_INTERVAL
 from suite.results import arrivals, statistics
 
 # A percentile bootstrap stays within the range of the seeds, and the range of n seeds holds their
@@ -156,7 +155,7 @@ def _areas(returns: pd.DataFrame, window: tuple[int, int]) -> dict[str, float]:
 
 def _interquartile(name: str, values: Sequence[float]) -> dict[str, float]:
     enough = len(values) >= FEWEST_SEEDS_FOR_INTERVAL
-    interval = statistics.bootstrap_interval(values) if enough else NO_INTERVAL
+    interval = statistics.bootstrap_interval(values) if enough else statistics.NO_INTERVAL
     return {
         f"{name}_iqm": float(statistics.interquartile_mean(values)),
         f"{name}_iqm_low": interval.low,

@@ -25,6 +25,6 @@ def other_runs(path: Path, fault: str) -> SuiteError:
     """The error of a table in a scale's folder that runs have joined or left since it was made."""
     again = f"snakemake --cores 1 --config scale={path.parent.name} partial=true"
     return SuiteError(
-        f"{path}: {fault}. It was made from other runs than those in the folder: make it again with "
-        f"`make ship` or `{again} --forcerun aggregate claims cost`"
+        f"{path}: {fault}. It was made from other runs than those in the folder: make it again "
+        f"with `make ship` or `{again} --forcerun aggregate claims cost`"
     )

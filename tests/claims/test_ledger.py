@@ -8,6 +8,8 @@ import pytest
 
 from suite import SuiteError, config
 from suite.claims import ledger
+from suite.claims.page import by_claim, condition, count_sentences
+from suite.claims.rules import Times
 from suite.results import aggregate
 from suite.results.statistics import Interval
 from tests.support.pointers import is_test
@@ -17,6 +19,10 @@ ROOT = Path(__file__).parents[2]
 CLAIMS = {
     "scale": "tiny",
     "level": 0.05,
+    "sets": {
+        "defaults": {"name": "defaults", "counterparts": {}},
+        "other": {"name": "other settings", "counterparts": {"dqn": "dqn-other"}},
+    },
     "rules": {"earlier": {"statistic": "the statistic", "decision": "the decision"}},
     "claims": [
         {
@@ -25,11 +31,9 @@ CLAIMS = {
             "place": "Figure 2",
             "quote": "quicker",
             "rule": "earlier",
-            "parameters": {
-                "thresholds": {"FrozenLake-v1": 0.8},
-                "algorithm": "powr",
-                "others": ["dqn"],
-            },
+            "parameters": Times(
+                thresholds={"FrozenLake-v1": 0.8}, algorithm="powr", others=["dqn"]
+            ),
         }
     ],
 }
@@ -54,15 +58,22 @@ def results(tmp_path):
     return tmp_path
 
 
+def write_tables(results, study=STUDY):
+    for name, text in aggregate.aggregate(study, "tiny", results, partial=True).items():
+        (results / "tiny" / name).write_text(text)
+
+
 def judge(results, scale_of_paper="tiny", partial=False, others=("dqn",), study=STUDY):
-    parameters = {**CLAIMS["claims"][0]["parameters"], "others": list(others)}
+    claim = CLAIMS["claims"][0]
+    parameters = claim["parameters"].model_copy(update={"others": list(others)})
     document = {
         **CLAIMS,
         "scale": scale_of_paper,
-        "claims": [{**CLAIMS["claims"][0], "parameters": parameters}],
+        "claims": [{**claim, "parameters": parameters}],
     }
     loaded = aggregate.load_runs(study, "tiny", results, partial=True)
-    data = ledger.gather(study, "tiny", loaded)
+    write_tables(results, study)
+    data = ledger.gather(study, "tiny", loaded, results / "tiny")
     (judged,) = ledger.judge_all(document, data, "tiny", loaded, partial)
     return judged
 
@@ -131,7 +142,13 @@ class TestOutput:
             ledger.deviations, "load", lambda path, document: {"deviations": DEPARTURES}
         )
         options = ["--scale", "tiny", "--results", str(results)]
-        return lambda: ledger.main(options)
+
+        def run():
+            if not (results / "tiny" / "runs.csv").exists():
+                write_tables(results)
+            return ledger.main(options)
+
+        return run
 
     def test_table_has_a_row_a_finding(self, run, results):
         assert run() == 0
@@ -155,7 +172,7 @@ class TestOutput:
         assert run() == 0
         page = (results / "tiny" / "claims.md").read_text()
         for text in (
-            "1 reproduced, 0 partly, 0 not reproduced, 0 not tested",
+            "Of 1 sentences of the paper, 1 reproduced, 0 partly, 0 not reproduced, 0 not tested",
             "**reproduced**",
             '"quicker" (Figure 2)',
             "the statistic",
@@ -174,6 +191,7 @@ class TestOutput:
         assert (results / "tiny" / "claims.md").read_bytes() == first
 
     def test_an_edited_run_file_is_an_error(self, run, results, capsys):
+        write_tables(results)
         path = results / run_of("FrozenLake-v1", "powr", 0).path
         path.write_text(path.read_text().replace("0.9", "0.8"))
         assert run() == 1
@@ -187,19 +205,19 @@ class TestClaimsFile:
 
     def test_every_claim_is_about_the_study(self, document):
         study = config.load(ROOT / "envs.yaml")
-        planned = {(run.environment, run.algorithm) for run in config.runs(study, "paper")}
         for claim in document["claims"]:
-            assert planned.issuperset(ledger.needed(claim["parameters"]))
-            for environment, threshold in claim["parameters"].get("thresholds", {}).items():
+            for environment, _ in claim["parameters"].needed():
+                assert environment in study["scales"]["paper"]["timesteps"]
+            for environment, threshold in getattr(claim["parameters"], "thresholds", {}).items():
                 assert threshold in study["environments"][environment]["thresholds"]
 
     def test_the_paper_scale_trains_long_enough(self, document):
         study = config.load(ROOT / "envs.yaml")
         for claim in document["claims"]:
             parameters = claim["parameters"]
-            horizons = {**parameters.get("arrive", {}), **parameters.get("fail", {})}
+            horizons = {**getattr(parameters, "arrive", {}), **getattr(parameters, "fail", {})}
             for algorithm, timesteps in horizons.items():
-                settings = config.resolve(study, "paper", parameters["environment"], algorithm)
+                settings = config.resolve(study, "paper", parameters.environment, algorithm)
                 assert settings["timesteps"] >= timesteps
 
     def test_tests_that_it_points_at_exist(self, document):
@@ -245,14 +263,60 @@ def test_verdicts_are_read_back_as_they_were_given(results, tmp_path, partial):
     path = tmp_path / "claims.csv"
     path.write_text(aggregate.to_csv(ledger.tabulate([judged])))
     loaded = aggregate.load_runs(STUDY, "tiny", results, partial=True)
-    (read,) = ledger.read_judged(path, {"claims": [judged.claim]}, loaded)
+    (read,) = ledger.read_judged(path, {**CLAIMS, "claims": [judged.claim]}, loaded)
     findings = [
         finding._replace(
             runs=(),
             estimate=six_digits(finding.estimate),
             interval=Interval(*map(six_digits, finding.interval)),
             p_value=six_digits(finding.p_value),
+            p_holm=six_digits(finding.p_holm),
+            smallest_visible=six_digits(finding.smallest_visible),
         )
         for finding in judged.outcome.findings
     ]
     assert read == judged._replace(outcome=judged.outcome._replace(findings=findings))
+
+
+def both_sets(results):
+    write_tables(results)
+    loaded = aggregate.load_runs(STUDY, "tiny", results, partial=True)
+    data = ledger.gather(STUDY, "tiny", loaded, results / "tiny")
+    claim = {**CLAIMS["claims"][0], "against": ["defaults", "other"]}
+    return ledger.judge_all({**CLAIMS, "claims": [claim]}, data, "tiny", loaded, False)
+
+
+def test_a_claim_has_one_verdict_per_set_of_algorithms(results):
+    first, second = both_sets(results)
+    assert (first.against, first.outcome.verdict) == ("defaults", "reproduced")
+    assert (second.against, second.outcome.verdict) == ("other", "not tested")
+    assert second.outcome.reason == "DQN-other on FrozenLake-v1 is not part of this scale"
+    assert count_sentences([first, second], "defaults")["reproduced"] == 1
+    assert count_sentences([first, second], "other")["not tested"] == 1
+
+
+@pytest.mark.parametrize(
+    ("second", "sentence"),
+    [
+        ("reproduced", "Holds under both."),
+        ("not reproduced", "Holds fully only if the baselines are with defaults."),
+        ("not tested", "Holds for baselines with defaults; not tested with other settings."),
+    ],
+)
+def test_one_sentence_says_on_what_a_claim_depends(results, second, sentence):
+    judged = both_sets(results)
+    judged[1] = judged[1]._replace(outcome=judged[1].outcome._replace(verdict=second))
+    (entries,) = by_claim(judged)
+    assert condition(entries, CLAIMS["sets"]) == sentence
+
+
+def test_parts_of_one_sentence_are_counted_once(results):
+    first, _ = both_sets(results)
+    other = first._replace(outcome=first.outcome._replace(verdict="not reproduced"))
+    unquoted = first._replace(claim={**first.claim, "quote": None})
+    assert count_sentences([first, other, unquoted], "defaults") == {
+        "reproduced": 0,
+        "partly": 1,
+        "not reproduced": 0,
+        "not tested": 0,
+    }

@@ -15,26 +15,31 @@ SUMMARY = pd.DataFrame(
         "seeds_planned": 7,
         "timesteps": [150_000, 1_500_000],
         "threshold": 6.0,
-        "reached": [7, 0],
-        "median_timestep": [12_589.0, float("inf")],
-        "median_low": float("nan"),
-        "median_high": float("nan"),
-        "earliest": [11_220.0, float("inf")],
-        "latest": [14_125.0, float("inf")],
+        "n_reached": [7, 0],
+        "timesteps_to_threshold": [12_589.0, float("nan")],
+        "timesteps_to_threshold_low": float("nan"),
+        "timesteps_to_threshold_high": float("nan"),
+        "earliest": [11_220.0, float("nan")],
+        "latest": [14_125.0, float("nan")],
     }
 )
 
 
+TOP = f"{readme.BEGIN_VERDICTS}old\n{readme.END}"
+
+
 def test_table_is_renewed_between_its_comments():
-    text = f"before\n{readme.BEGIN}old\n{readme.END}after\n"
-    new = readme.renew(text, SUMMARY)
-    assert new.startswith(f"before\n{readme.BEGIN}9 of 14 runs. ")
+    text = f"{TOP}before\n{readme.BEGIN}old\n{readme.END}after\n"
+    new = readme.renew(text, SUMMARY, ["All hold."])
+    assert new.startswith(
+        f"{readme.BEGIN_VERDICTS}- All hold.\n{readme.END}before\n{readme.BEGIN}9 of 14 runs. "
+    )
     assert "| algorithm | Taxi-v3, return 6 |" in new
     assert "| POWR | 7 of 7: 12,589 |\n| DQN | 0 of 2 |\n" in new
     assert new.endswith(f"\n\n{readme.END}after\n")
-    assert readme.renew(new, SUMMARY) == new
+    assert readme.renew(new, SUMMARY, ["All hold."]) == new
 
 
 def test_a_readme_without_the_comments_is_refused():
     with pytest.raises(SuiteError, match=r"README\.md: lacks the lines"):
-        readme.renew(f"before\n{readme.BEGIN}after\n", SUMMARY)
+        readme.renew(f"{TOP}before\n{readme.BEGIN}after\n", SUMMARY, [])

@@ -336,12 +336,13 @@ class TestPreliminary:
         assert "scale quick, with 3 seeds" in reason
 
 
-def test_headline_leaves_out_what_did_not_happen():
-    def entry(verdict):
-        return ledger.Judged({}, ledger.Outcome(verdict), False, [])
+def test_headline_counts_sentences_of_the_paper():
+    def entry(verdict, quote):
+        return ledger.Judged({"quote": quote}, ledger.Outcome(verdict), False, [])
 
-    judged = [entry("reproduced"), entry("reproduced"), entry("partly"), entry("not tested")]
-    expected = "f 4 claims, 2 are reproduced, 1 is partly reproduced and 1 is not tested."
-    assert report.headline(judged, preliminary=False) == "O" + expected
-    assert report.headline(judged, preliminary=True) == "Preliminary: o" + expected
-    assert report.headline(judged[:2], preliminary=False) == "Of 2 claims, 2 are reproduced."
+    judged = [entry("reproduced", "a"), entry("not reproduced", "a"), entry("reproduced", "b")]
+    expected = (
+        "Of 2 sentences of the paper, 1 reproduced, 1 partly, 0 not reproduced, 0 not tested."
+    )
+    assert report.headline(judged, {}, preliminary=False) == expected
+    assert report.headline(judged, {}, preliminary=True) == f"Preliminary. {expected}"

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from suite import SuiteError, config
-from suite.results import aggregate, summary_page
+from suite.results import aggregate, arrivals, summary_page
 from suite.results.aggregate import curves, exact_bounds, load_runs, plan, thresholds
 from suite.results.summary import Bounds, Planned, summarise
 from tests.support.run_files import PROVENANCE, STUDY, csv_text, run_of, write_run
@@ -80,7 +80,7 @@ class TestCurves:
 class TestThresholds:
     def times(self, evaluations, environment, algorithm, threshold):
         levels = {"FrozenLake-v1": [0.8], "MountainCar-v0": [-110, -100]}
-        table = thresholds(evaluations, levels)
+        table = thresholds(arrivals.tabulate(evaluations, levels))
         rows = table[
             (table["environment"] == environment)
             & (table["algorithm"] == algorithm)
@@ -122,9 +122,9 @@ class TestSummary:
 
     def test_censored_times(self, tables):
         row = self.row(tables, "FrozenLake-v1", "dqn")
-        assert row["reached"] == 1
-        assert row["median_timestep"] == math.inf
-        assert (row["earliest"], row["latest"]) == (5000, math.inf)
+        assert row["n_reached"] == 1
+        assert row["earliest"] == 5000
+        assert row[["timesteps_to_threshold", "latest"]].isna().all()
 
     def test_final_returns(self, tables):
         row = self.row(tables, "FrozenLake-v1", "powr")
@@ -134,7 +134,7 @@ class TestSummary:
     def test_sampled_policy_of_powr_has_rows_of_its_own(self, tables):
         row = self.row(tables, "FrozenLake-v1", "powr", policy="sampled")
         assert row["final_mean"] == pytest.approx((0.0 + 1.0 + 0.5) / 3)
-        assert row["reached"] == 1
+        assert row["n_reached"] == 1
         assert set(tables["summary.csv"].query("algorithm == 'dqn'")["policy"]) == {"deterministic"}
 
     def test_scores_against_optimum_and_uniform_policy(self, tables):
@@ -157,18 +157,22 @@ class TestSummary:
             for timestep in (100, 1000)
         )
         planned = Planned("E", "dqn", 7, [100, 1000])
-        table = summarise(runs, [planned], {"E": [0]}, {"E": Bounds(0, 10)})
+        table = summarise(
+            runs, arrivals.tabulate(runs, {"E": [0]}), [planned], {"E": [0]}, {"E": Bounds(0, 10)}
+        )
         row = table.iloc[0]
         for name in ("final_iqm", "normalised_iqm", "area_iqm"):
             assert row[name] > 0
             assert (row[f"{name}_low"] < row[name] < row[f"{name}_high"]) == enough
         head, cells = summary_page.returns(table)
         shown = dict(zip(head, cells, strict=True))
-        assert all(("[" in shown[name]) == enough for name in ("IQM", "score", "area until 1,000"))
+        assert all(
+            ("[" in shown[name]) == enough for name in ("IQM", "score", "area from 0 to 1,000")
+        )
 
-    def test_areas_end_where_the_shortest_budget_does(self, tables):
+    def test_areas_begin_after_the_last_first_update_and_end_with_the_shortest_budget(self, tables):
         row = self.row(tables, "MountainCar-v0", "dqn", threshold=-110)
-        assert (row["area_until"], row["area_iqm"]) == (1000, pytest.approx(-195))
+        assert (row["area_from"], row["area_until"]) == (100, 1000)
         assert self.row(tables, "FrozenLake-v1", "dqn")["area_until"] == 5000
 
     def test_page_shows_every_environment_and_origin(self, results):
@@ -209,7 +213,7 @@ class TestMissingRuns:
         remove(results, "FrozenLake-v1", "powr", 0, 1, 2)
         remove(results, "MountainCar-v0", "dqn", 1)
         page = aggregate.aggregate(STUDY, "tiny", results, partial=True)["summary.md"]
-        head, _, *rows = page.partition("median timesteps to it:\n\n")[2].splitlines()[:5]
+        head, _, *rows = page.partition(f"{summary_page.OVERVIEW_TITLE}\n\n")[2].splitlines()[:5]
         assert head == "| algorithm | FrozenLake-v1, return 0.8 | MountainCar-v0, return -110 |"
         assert rows == [
             "| POWR | no run | 3 of 3: 100 |",
@@ -250,11 +254,11 @@ class TestCommandLine:
     def study(self, monkeypatch):
         monkeypatch.setattr(config, "load", lambda path: STUDY)
 
-    def test_writes_four_files_and_leaves_nothing_aside(self, results, tmp_path):
+    def test_writes_its_files_and_leaves_nothing_aside(self, results, tmp_path):
         out = tmp_path / "out"
         options = ["--scale", "tiny", "--results", str(results), "--out-dir", str(out)]
         assert aggregate.main(options) == 0
-        names = ["curves.csv", "summary.csv", "summary.md", "thresholds.csv"]
+        names = ["curves.csv", "runs.csv", "summary.csv", "summary.md", "thresholds.csv"]
         assert sorted(path.name for path in out.iterdir()) == names
 
     def test_a_fault_is_one_message_and_no_output(self, results, capsys):
@@ -265,3 +269,17 @@ class TestCommandLine:
         assert message.startswith("suite.results.aggregate: ")
         assert str(path) in message
         assert not (results / "tiny" / "curves.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "timesteps"),
+    [
+        ({"class": "ppo", "settings": {}}, 2048),
+        ({"class": "trpo", "settings": {"n_envs": 8, "n_steps": 1024}}, 8192),
+        ({"class": "a2c", "settings": {"n_envs": 16}}, 80),
+        ({"class": "dqn", "settings": {"learning_starts": 1000, "n_envs": 4}}, 1000),
+        ({"class": "powr", "settings": {}}, 0),
+    ],
+)
+def test_first_update(algorithm, timesteps):
+    assert aggregate.first_update(algorithm) == timesteps

@@ -319,3 +319,23 @@ class TestSpread:
         monkeypatch.setattr(statistics, "LARGEST_ENUMERATED_PAIR", 6)
         drawn = bootstrap_ratio_interval(first, second, mean_deviation)
         np.testing.assert_allclose(drawn, exact, rtol=0.06)
+
+
+def test_holm_by_hand():
+    assert statistics.holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+    assert statistics.holm([]) == []
+
+
+@pytest.mark.parametrize(("size", "coverage"), [(6, 1 - 2**-5), (7, 1 - 2**-6), (9, 1 - 20 / 2**9)])
+def test_coverage_of_the_interval_of_a_median(size, coverage):
+    assert statistics.median_coverage(size) == pytest.approx(coverage)
+
+
+def test_smallest_visible_ratio_is_where_the_test_begins_to_see():
+    own, theirs = np.array([1.0, 2, 3, 4, 5, 6, 7]), np.array([10.0, 20, 30, 40, 50, 60, 70])
+    ratio = statistics.smallest_visible_ratio(own, theirs, 0.05)
+    alike = theirs / statistics.speed_up(theirs, own).value
+    for factor, seen in ((ratio * 1.001, True), (ratio * 0.999, False)):
+        p_value = statistics.probability_smaller(own, factor * alike).p_value
+        assert (p_value <= 0.05) == seen
+    assert statistics.smallest_visible_ratio(own[:2], theirs[:2], 0.05) == math.inf
