@@ -1,6 +1,6 @@
 """What envs.yaml says, checked, and the settings and names of the runs that follow from it."""
 
-from suite.config.reading import check_model, check_schema, read_yaml
+from suite.config.reading import check_model, read_yaml
 from suite.config.study import (
     ABLATIONS,
     Run,
@@ -19,7 +19,6 @@ __all__ = [
     "Run",
     "Variant",
     "check_model",
-    "check_schema",
     "digest",
     "load",
     "read_yaml",

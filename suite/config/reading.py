@@ -7,7 +7,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pydantic
 import yaml
 
@@ -93,15 +92,3 @@ def check_plain(data: Any, path: str | Path) -> None:
         raise SuiteError(
             f"{path}: holds a value that is no finite number, text, list or mapping: {error}"
         ) from error
-
-
-def check_schema(data: Any, schema: Path, path: str | Path) -> None:
-    """Refuse data that the JSON schema does not allow, naming the place in the file."""
-    validator = jsonschema.Draft202012Validator(json.loads(schema.read_text(encoding="utf-8")))
-    check_plain(data, path)
-    error = jsonschema.exceptions.best_match(validator.iter_errors(data))
-    if error is not None:
-        place = ".".join(map(str, error.absolute_path)) or "the file"
-        message = error.message if len(error.message) < 200 else error.message[:200] + " ..."
-        remedy = error.schema.get("description")
-        raise SuiteError(f"{path}: {place}: {message}" + (f". {remedy}" if remedy else ""))
