@@ -8,6 +8,7 @@ paper prints it and the authors run it (`epochs.py`).
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from powr.collecting import Collector
+from powr.epochs import EpochPlanner
 from powr.kernels import Kernel
 from powr.planners import Planner
 from powr.progress import Progress
@@ -132,8 +134,9 @@ class POWR:
         self.tolerance = tolerance
         self.max_rank = max_rank
         self.n_plans_ = 0
-        self._planner = make_planner(self)
-        self._planned_before_episode = 0
+        self._current = make_planner(self)
+        self._plan_is_due = False
+        self._before_episode = (0, 0)  # when was planned last, and how many plans there were
 
     @property
     def seed(self) -> int:
@@ -231,28 +234,43 @@ class POWR:
 
     # -- one step -----------------------------------------------------------------------------
 
+    @property
+    def _planner(self) -> Planner:
+        """The planner; one that an interrupt left half changed is made again from the data."""
+        if not self._current.is_whole:
+            self._current = rebuilt(self, self._current.planned_at)
+        return self._current
+
     def _take_up(self) -> None:
         """Be ready to go on, also after an interrupt and with settings changed before the start."""
         if self.num_timesteps == 0:
-            self._planner = make_planner(self)
-        elif self._planner.size != self.num_timesteps:
-            self._rebuild(min(self._planner.planned_at, self.num_timesteps))
+            self._current = make_planner(self)
         self._collector.take_up()
         self._forget_what_was_taken_back()
+        planner = self._planner
+        if planner.size < self.num_timesteps:  # an interrupt came between a step and its plan
+            for transition, ended in islice(self._collector.transitions(), planner.size, None):
+                self._plan_is_due = planner.observe(transition, ended)
 
     def _step(self) -> None:
         """One step in the environment, and a plan where one is due."""
+        self._plan_if_due()  # where an interrupt kept the last one from being made
         collector, planner = self._collector, self._planner
         if collector.episode is None:
-            self._planned_before_episode = planner.planned_at
+            self._before_episode = (planner.planned_at, self.n_plans_)
         try:
             ended = collector.step(planner.policy)
         except BaseException:
             collector.take_back()
             self._forget_what_was_taken_back()
             raise
-        if planner.observe(collector.last_transition, ended):
-            planner.plan()
+        self._plan_is_due = planner.observe(collector.last_transition, ended)
+        self._plan_if_due()
+
+    def _plan_if_due(self) -> None:
+        if self._plan_is_due:
+            self._planner.plan()
+            self._plan_is_due = False
             self.n_plans_ += 1
 
     def _lend(self, callback: Callback) -> Any:
@@ -267,12 +285,15 @@ class POWR:
         return answer
 
     def _forget_what_was_taken_back(self) -> None:
-        if self._planner.size > self.num_timesteps:
-            self._rebuild(self._planned_before_episode)
-
-    def _rebuild(self, planned_at: int) -> None:
-        """The planner as the collected data make it, planned last at timestep `planned_at`."""
-        self._planner = rebuilt(self, planned_at)
+        planner = self._planner
+        if planner.size <= self.num_timesteps:
+            return
+        planned_at, self.n_plans_ = self._before_episode
+        self._plan_is_due = False
+        if isinstance(planner, EpochPlanner):
+            planner.forget_open_episode()
+        else:
+            self._current = rebuilt(self, planned_at)
 
 
 def rebuilt(agent: POWR, planned_at: int) -> Planner:

@@ -91,6 +91,7 @@ def load(
             stacklevel=3,
         )
         agent._collector.take_back()
+        agent._forget_what_was_taken_back()
     agent._collector.leave()
     return agent
 
@@ -113,8 +114,9 @@ def describe(agent: POWR) -> dict[str, Any]:
         "plan_regularization": plan_of(agent).regularization,
         "num_timesteps": collector.num_timesteps,
         "planned_at": agent._planner.planned_at,
-        "planned_before_episode": agent._planned_before_episode,
         "plans": agent.n_plans_,
+        "plan_is_due": agent._plan_is_due,
+        "before_episode": list(agent._before_episode),
         "epochs": agent._planner.epochs if isinstance(agent._planner, EpochPlanner) else [],
         "open_episode": episode
         and {
@@ -174,11 +176,12 @@ def restore(
         )
     if agent.summed:
         in_use = make_kernel(metadata["kernel_in_use"], given, shape)
-        agent._planner = restore_epochs(agent, metadata, arrays, in_use)
+        agent._current = restore_epochs(agent, metadata, arrays, in_use)
     else:
-        agent._planner = rebuilt(agent, planned_at)
-    agent._planned_before_episode = int(metadata["planned_before_episode"])
-    agent.n_plans_ = int(metadata["plans"])
+        agent._current = rebuilt(agent, planned_at)
+    planned_before, plans_before = map(int, metadata["before_episode"])
+    agent._before_episode = (planned_before, plans_before)
+    agent.n_plans_, agent._plan_is_due = int(metadata["plans"]), bool(metadata["plan_is_due"])
     collector.episode_returns = check_table(
         arrays["episode_returns"], "episode_returns", arrays["episode_returns"].shape[:1]
     ).tolist()

@@ -168,8 +168,8 @@ class DisplacementModel:
 
     def action_values(self, states: ArrayLike) -> NDArray:
         """q = r + gamma T v at n states, (n, n_actions)."""
-        states = check_states(states, shape=self.centers.shape[1:]) / self.scale
-        rewards, reached = self._look_ahead(states)
+        scaled = check_states(states, shape=self.centers.shape[1:]) / self.scale
+        rewards, reached = self._look_ahead(scaled)
         return rewards + self.gamma * self.value(reached).reshape(rewards.shape)
 
     def __call__(self, states: ArrayLike) -> NDArray:

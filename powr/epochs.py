@@ -26,6 +26,8 @@ class EpochPlanner:
     `space` is that of the observations, from which the default kernel is made.
     """
 
+    is_whole = True  # whatever an interrupt leaves is worked out again
+
     def __init__(
         self,
         space: Any,
@@ -102,6 +104,11 @@ class EpochPlanner:
         self._model, self.current, self.planned_at = model, plan, self.size
         self.epochs.append(len(self._finished))
         self._history, self._finished = [*self._history, columns], []
+
+    def forget_open_episode(self) -> None:
+        """Forget the transitions since the last end of an episode."""
+        self.size -= len(self._episode)
+        self._episode = []
 
     def take_in_epochs(self, epochs: list[int]) -> None:
         """Count the episodes observed so far as planned, in these epochs, without planning."""

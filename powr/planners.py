@@ -41,10 +41,18 @@ _FIRST_PLAN = 20
 
 
 class Planner(Protocol):
-    """What an agent asks of its planner; `policy` acts, `shown` is what `predict` returns."""
+    """What an agent asks of its planner; `policy` acts, `shown` is what `predict` returns.
+
+    A planner that is not whole was interrupted while it changed, and must be made again.
+    """
 
     planned_at: int
-    size: int
+
+    @property
+    def size(self) -> int: ...
+
+    @property
+    def is_whole(self) -> bool: ...
 
     @property
     def policy(self) -> Policy: ...
@@ -87,7 +95,7 @@ class FinitePlanner:
     ):
         self.n_actions = n_actions
         self.gamma, self.prior, self.regularization = gamma, prior, regularization
-        self._steps = {"step_size": step_size, "mirror_steps": mirror_steps}
+        self._steps: dict[str, Any] = {"step_size": step_size, "mirror_steps": mirror_steps}
         self._within = plan_within_episodes
         self.data = Transitions(state_shape, n_actions)
         self._solver = EmpiricalMDP(self.data)
@@ -102,6 +110,7 @@ class FinitePlanner:
         self._next_count: dict[Any, float] = {}
         self._learned = False
         self._shown: Policy | None = None
+        self.is_whole = True
         self.model = None
 
     @property
@@ -151,9 +160,11 @@ class FinitePlanner:
 
     def _take_in(self) -> None:
         if self._waiting:
+            self.is_whole = False
             self.data.add(*as_columns(self._waiting))
             self._waiting, self._shown = [], None
             self._solver.update()
+            self.is_whole = True
 
     def _best_policy(self, prior: float, imagined: float) -> Policy:
         data = self.data
@@ -186,6 +197,8 @@ class FinitePlanner:
 class BoxPlanner:
     """Optimistic mirror descent in a displacement model."""
 
+    is_whole = True  # nothing is kept of an interrupted plan
+
     def __init__(
         self,
         state_shape: tuple[int, ...],
@@ -205,7 +218,7 @@ class BoxPlanner:
             )
         self.n_actions = n_actions
         self.gamma, self.prior, self.kernel = gamma, prior, kernel
-        self._steps = {"step_size": step_size, "mirror_steps": mirror_steps}
+        self._steps: dict[str, Any] = {"step_size": step_size, "mirror_steps": mirror_steps}
         self._within = plan_within_episodes
         self.returns = ReturnRange(gamma)
         self.policy = Policy(Constant(0.0, n_actions))
@@ -234,8 +247,8 @@ class BoxPlanner:
 
     def plan(self) -> None:
         if self._waiting:
-            self._chunks = [joined([*self._chunks, as_columns(self._waiting)])]
-            self._waiting = []
+            columns = joined([*self._chunks, as_columns(self._waiting)])
+            self._chunks, self._waiting = [columns], []
         prior = self.returns.best if self.prior is None else self.prior
         model = DisplacementModel(
             self._chunks[0],

@@ -112,7 +112,7 @@ def make_planner(agent: Any) -> Planner:
         return FinitePlanner(
             (),
             agent.n_actions,
-            gamma=agent.gamma or gamma_of(agent.env),
+            gamma=gamma_of(agent.env) if agent.gamma is None else agent.gamma,
             regularization=agent.regularization,
             **common,
         )
@@ -121,7 +121,7 @@ def make_planner(agent: Any) -> Planner:
             "regularization in a box is a setting of the paper's alternation: give summed=True "
             "with it"
         )
-    gamma = agent.gamma or _GAMMA_IN_BOX
+    gamma = _GAMMA_IN_BOX if agent.gamma is None else agent.gamma
     return BoxPlanner(
         observations.shape, agent.n_actions, gamma=gamma, kernel=agent.kernel, **common
     )

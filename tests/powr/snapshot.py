@@ -1,4 +1,4 @@
-"""All that makes up an agent, its world model and random states included, as comparable values."""
+"""All that makes up an agent, its planner and random states included, as comparable values."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import gymnasium
 import numpy as np
 
 from powr.collecting import Collector
+from powr.epochs import EpochPlanner
 from powr.functions import Table
+from powr.planners import FinitePlanner
 from powr.policy import Policy
 from powr.solvers.low_rank import FeatureTable
 from powr.transitions import GrowingArray
@@ -14,8 +16,7 @@ from powr.world_model import WorldModel
 
 
 def snapshot(agent, *, without: tuple[str, ...] = ()) -> dict:
-    values = {**vars(agent), "_model": agent.model_}  # the model may wait until it is needed
-    without = (*without, "_warned")
+    values = {**vars(agent), "_current": agent._planner}
     return {name: bits(value) for name, value in values.items() if name not in without}
 
 
@@ -26,7 +27,13 @@ def bits(value):
     if isinstance(value, WorldModel) and hasattr(value, "_data"):
         value._ready_solver()  # a solver may wait until it is needed
     if isinstance(value, Collector):
-        value = {key: item for key, item in vars(value).items() if key != "_left"}
+        # The last transition is the planner's already, and the episode's.
+        value = {k: v for k, v in vars(value).items() if k not in ("_left", "last_transition")}
+    if isinstance(value, EpochPlanner):
+        value = {**vars(value), "_model": value.model}  # which may wait until it is needed
+        del value["_warned"]
+    if isinstance(value, FinitePlanner):
+        value = {"shown": value.shown, **vars(value)}  # which takes in what waits
     if isinstance(value, Table):
         return bits((value.index.states[: len(value.values)], value.values, value.offset))
     if isinstance(value, Policy):

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import warnings
 from pathlib import Path
 
 import gymnasium
@@ -14,15 +13,20 @@ from powr import POWR
 from powr.kernels import Dirac, Exponential
 from tests.powr.environments import Broken, Corridor
 from tests.powr.snapshot import snapshot
+from tests.powr.summed import summed
 
 ROOT = Path(__file__).parents[2]
-SMALL = {"max_rank": 60, "mirror_steps": 2}
+SMALL = {"summed": True, "max_rank": 60, "mirror_steps": 2}
 
-# Ways to make an agent: a finite and a bounded space, and one whose kernel comes from the data.
+# Ways to make an agent: finite and box, afresh and summed, and one whose kernel is the data's.
 AGENTS = {
-    "FrozenLake-v1": lambda seed=0: POWR("FrozenLake-v1", seed=seed),
-    "MountainCar-v0": lambda seed=0: POWR("MountainCar-v0", seed=seed, **SMALL),
-    "CartPole-v1": lambda seed=0: POWR("CartPole-v1", seed=seed, episodes_per_epoch=3, **SMALL),
+    "finite": lambda seed=0: POWR("FrozenLake-v1", seed=seed),
+    "box": lambda seed=0: POWR("MountainCar-v0", seed=seed),
+    "summed finite": lambda seed=0: summed("FrozenLake-v1", seed=seed),
+    "summed box": lambda seed=0: POWR("MountainCar-v0", seed=seed, **SMALL),
+    "summed from data": lambda seed=0: POWR(
+        "CartPole-v1", seed=seed, episodes_per_epoch=3, **SMALL
+    ),
 }
 every_agent = pytest.mark.parametrize("make", AGENTS.values(), ids=AGENTS)
 
@@ -60,15 +64,6 @@ def test_a_true_answer_of_the_callback_stops_and_learn_goes_on_from_there(stop):
     agent = POWR(Corridor()).learn(50, callback=lambda agent: agent.num_timesteps == stop)
     assert agent.num_timesteps == agent.env.n_steps == stop
     assert snapshot(agent.learn(50 - stop)) == snapshot(POWR(Corridor()).learn(50))
-
-
-def test_training_that_ends_before_any_episode_says_that_nothing_was_learned():
-    agent = POWR(Corridor(length=10))
-    with pytest.warns(UserWarning, match="no episode ended within 9 timesteps.*max_episode_steps"):
-        agent.learn(9)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        agent.learn(1).learn(5)
 
 
 def test_an_interrupted_episode_is_taken_back():
@@ -113,7 +108,8 @@ def test_three_lines_train_an_agent_without_a_kernel(name):
     agent.learn(450)
     action, _ = agent.predict(agent.env.observation_space.sample(), deterministic=True)
     assert agent.env.action_space.contains(action)
-    assert agent.model_.n_transitions_ > 0
+    assert agent.n_plans_ > 0
+    assert agent.settings_["kernel"][0] is not None
 
 
 # -- epochs ---------------------------------------------------------------------------------------
@@ -121,7 +117,7 @@ def test_three_lines_train_an_agent_without_a_kernel(name):
 
 def fitted_after_each_episode(n_episodes, **settings):
     """How many transitions the model holds after each episode of ten steps."""
-    agent = POWR(Corridor(length=10), **settings)
+    agent = summed(Corridor(length=10), **settings)
     fitted = []
     for _ in range(n_episodes):
         agent.learn(10)
@@ -143,7 +139,7 @@ def test_an_epoch_collects_at_least_a_fraction_of_the_data():
 
 
 def test_nothing_is_planned_in_the_middle_of_an_episode():
-    agent = POWR(Corridor(length=10)).learn(19)
+    agent = summed(Corridor(length=10)).learn(19)
     assert agent.model_.n_transitions_ == 10
 
 
@@ -176,7 +172,7 @@ def test_the_deterministic_action_is_the_likeliest(lake_agent):
 
 
 def test_sampled_actions_have_the_policys_frequencies():
-    agent = POWR(gymnasium.make("FrozenLake-v1"), step_size=0.5, seed=0).learn(300)
+    agent = summed("FrozenLake-v1", step_size=0.5, seed=0).learn(300)
     (expected,) = agent.action_probabilities([0])
     assert (expected > 0.02).all()  # all four actions are to be tested
     n = 20_000
@@ -188,8 +184,8 @@ def test_sampled_actions_have_the_policys_frequencies():
 
 @pytest.mark.parametrize("continuous", [False, True])
 def test_actions_while_collecting_have_the_policys_frequencies(continuous):
-    agent = POWR(Corridor(continuous=continuous), step_size=0.05, seed=1).learn(30)
-    n, act, draw = 2000, agent._plan.policy.act, agent._collector.generator.random
+    agent = summed(Corridor(continuous=continuous), step_size=0.05, seed=1).learn(30)
+    n, act, draw = 2000, agent._planner.policy.act, agent._collector.generator.random
     for place in range(10):  # some of them never visited
         state = np.array([place, np.sin(place)]) if continuous else place
         frequencies = np.bincount([act(state, draw()) for _ in range(n)], minlength=2) / n
@@ -200,7 +196,8 @@ def test_actions_while_collecting_have_the_policys_frequencies(continuous):
 def test_a_single_action_is_always_taken():
     env = Corridor()
     env.action_space = Discrete(1, start=1)
-    assert set(POWR(env).learn(25)._history[0][1]) == {0}
+    agent = POWR(env).learn(25)
+    assert {action for columns in agent._collector.finished for action in columns[1]} == {0}
 
 
 def test_an_untrained_agent_is_indifferent():
@@ -229,7 +226,7 @@ def test_the_same_seed_gives_the_same_bits(make):
 
 @every_agent
 def test_another_seed_gives_another_run(make):
-    histories = [snapshot(make(seed).learn(250))["_history"] for seed in (0, 1)]
+    histories = [snapshot(make(seed).learn(250))["_collector"]["finished"] for seed in (0, 1)]
     assert histories[0] != histories[1]
 
 
@@ -281,40 +278,50 @@ def test_nonsense_stops_training_and_leaves_the_agent_as_before_the_episode(faul
 # -- kernels --------------------------------------------------------------------------------------
 
 
+def kernel_of(agent):
+    return agent.model_.parameters_.kernel
+
+
 def test_a_finite_space_has_the_dirac_kernel():
-    assert isinstance(POWR("FrozenLake-v1").learn(200).kernel_, Dirac)
+    assert isinstance(kernel_of(summed("FrozenLake-v1").learn(200)), Dirac)
+    assert isinstance(POWR("FrozenLake-v1").settings_["kernel"][0], Dirac)
 
 
 def test_a_box_has_bandwidths_of_a_third_of_its_range():
-    agent = POWR("MountainCar-v0", **SMALL).learn(200)
-    assert isinstance(agent.kernel_, Exponential)
-    np.testing.assert_allclose(agent.kernel_.bandwidth, [0.6, 0.14 / 3], rtol=1e-6)
+    kernel = kernel_of(POWR("MountainCar-v0", **SMALL).learn(200))
+    assert isinstance(kernel, Exponential)
+    np.testing.assert_allclose(kernel.bandwidth, [0.6, 0.14 / 3], rtol=1e-6)
 
 
 def test_an_unbounded_dimension_has_a_third_of_the_first_epochs_spread():
     agent = POWR("CartPole-v1", **SMALL).learn(100)
-    states = agent._history[0][0]
+    states = agent._collector.finished[0][0]
     bounds = agent.env.observation_space.high
     expected = np.ptp(states, axis=0) / 3
     expected[[0, 2]] = 2 * bounds[[0, 2]] / 3
-    np.testing.assert_allclose(agent.kernel_.bandwidth, expected, rtol=1e-6)
+    np.testing.assert_allclose(kernel_of(agent).bandwidth, expected, rtol=1e-6)
+
+
+class Flat(Corridor):
+    """One of its two dimensions never varies."""
+
+    def __init__(self):
+        super().__init__(continuous=True)
+        self.observation_space = gymnasium.spaces.Box(-np.inf, np.inf, (2,))
+
+    def observation(self):
+        return np.array([self.place, 3.0])
 
 
 def test_a_dimension_without_spread_has_bandwidth_one():
-    class Flat(Corridor):
-        def __init__(self):
-            super().__init__(continuous=True)
-            self.observation_space = gymnasium.spaces.Box(-np.inf, np.inf, (2,))
-
-        def observation(self):
-            return np.array([self.place, 3.0])
-
-    assert POWR(Flat()).learn(10).kernel_.bandwidth[1] == 1.0
+    assert kernel_of(summed(Flat()).learn(10)).bandwidth[1] == 1.0
+    assert np.isfinite(POWR(Flat()).learn(60).action_probabilities([[2.0, 3.0]])).all()
 
 
 def test_a_kernel_given_is_used():
     kernel = Exponential([0.5, 0.05])
-    assert POWR("MountainCar-v0", kernel=kernel, **SMALL).learn(200).kernel_ is kernel
+    assert kernel_of(POWR("MountainCar-v0", kernel=kernel, **SMALL).learn(200)) is kernel
+    assert POWR("MountainCar-v0", kernel=kernel).learn(60).settings_["kernel"][0] is kernel
 
 
 # -- imports --------------------------------------------------------------------------------------

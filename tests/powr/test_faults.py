@@ -15,8 +15,9 @@ from powr.solvers import exact
 from powr.world_model import WorldModel
 from tests.powr.environments import Corridor
 from tests.powr.snapshot import snapshot
+from tests.powr.summed import summed
 
-SMALL = {"max_rank": 60, "mirror_steps": 2}
+SMALL = {"summed": True, "max_rank": 60, "mirror_steps": 2}
 
 
 # -- observations by reference --------------------------------------------------------------------
@@ -36,7 +37,7 @@ class ByReference(Corridor):
 
 def test_an_environment_that_returns_its_own_array_is_learned_like_any_other():
     shared, fresh = POWR(ByReference()).learn(55), POWR(Corridor(continuous=True)).learn(55)
-    assert len(shared.model_.states_) > 1
+    assert len(shared.model_.centers) > 1
     assert snapshot(shared) == snapshot(fresh)
 
 
@@ -90,7 +91,8 @@ def test_the_subset_keeps_the_rewards_that_stand_out():
 
 AGENTS = {
     "finite": lambda: POWR("FrozenLake-v1", seed=1001),
-    "box": lambda: POWR("MountainCar-v0", seed=1001, **SMALL),
+    "box": lambda: POWR("MountainCar-v0", seed=1001),
+    "summed": lambda: POWR("MountainCar-v0", seed=1001, **SMALL),
     "low rank": lambda: POWR("CartPole-v1", seed=1001, method="low_rank", **SMALL),
 }
 COPIES = {"deepcopy": copy.deepcopy, "pickle": lambda one: pickle.loads(pickle.dumps(one))}  # noqa: S301
@@ -120,10 +122,11 @@ def play(env, steps):
 
 
 @pytest.mark.parametrize("name", ["MountainCar-v0", "CartPole-v1", "FrozenLake-v1"])
-@pytest.mark.parametrize("steps", [0, 30, 90, 230])
-def test_using_the_environment_between_two_calls_changes_nothing(name, steps):
+@pytest.mark.parametrize("settings", [{}, SMALL], ids=["afresh", "summed"])
+@pytest.mark.parametrize("steps", [0, 30, 230])
+def test_using_the_environment_between_two_calls_changes_nothing(name, steps, settings):
     def make():
-        return POWR(name, seed=1000, **SMALL)
+        return POWR(name, seed=1000, **settings)
 
     agent = make().learn(90)
     play(agent.env, steps)
@@ -172,7 +175,7 @@ def test_an_episode_that_cannot_be_taken_up_again_is_discarded_with_a_warning():
     with pytest.warns(UserWarning, match="used between .* 5 timesteps .* taken back"):
         agent.learn(10)
     assert agent.num_timesteps == 30
-    assert [len(columns[1]) for columns in agent._history] == [10, 10, 10]
+    assert [len(columns[1]) for columns in agent._collector.finished] == [10, 10, 10]
 
 
 def test_an_environment_left_alone_is_not_played_again():
@@ -200,7 +203,7 @@ def test_an_environment_left_alone_is_not_played_again():
     ],
 )
 def test_a_setting_cannot_be_changed_once_training_has_begun(name, value):
-    agent = POWR(Corridor(continuous=True))
+    agent = summed(Corridor(continuous=True))
     setattr(agent, name, value)
     assert getattr(agent, name) is value or getattr(agent, name) == value
     agent.learn(5)
@@ -212,8 +215,9 @@ def test_a_setting_cannot_be_changed_once_training_has_begun(name, value):
 
 def test_a_setting_changed_before_the_start_takes_effect():
     agent = POWR(Corridor())
+    agent.summed = True
     agent.gamma, agent.kernel, agent.step_size = 0.5, Gaussian(2.0), 0.1
-    given = POWR(Corridor(), gamma=0.5, kernel=Gaussian(2.0), step_size=0.1)
+    given = summed(Corridor(), gamma=0.5, kernel=Gaussian(2.0), step_size=0.1)
     assert snapshot(agent.learn(40)) == snapshot(given.learn(40))
 
 
@@ -245,20 +249,23 @@ def test_rewards_too_large_to_add_up_are_refused():
         )
 
 
-def test_the_largest_rewards_allowed_give_a_policy_and_a_checkpoint(tmp_path):
+@pytest.mark.parametrize("make", [POWR, summed], ids=["afresh", "summed"])
+def test_the_largest_rewards_allowed_give_a_policy_and_a_checkpoint(make, tmp_path):
     class Paid(Corridor):
         def step(self, action):
             observation, reward, *rest = super().step(action)
             return observation, 1e100 * (reward > 0), *rest
 
-    agent = POWR(Paid(), step_size=1e100, gamma=0.9999).learn(200)
+    agent = make(Paid(), step_size=1e100, gamma=0.9999).learn(200)
     assert np.isfinite(agent.action_probabilities(range(10))).all()
     agent.save(tmp_path / "agent.npz")
     assert snapshot(POWR.load(tmp_path / "agent.npz", Paid())) == snapshot(agent)
 
 
 def gaussian_car(**settings):
-    return POWR("MountainCar-v0", kernel=Gaussian([0.1, 0.01]), max_rank=200, seed=1000, **settings)
+    return summed(
+        "MountainCar-v0", kernel=Gaussian([0.1, 0.01]), max_rank=200, seed=1000, **settings
+    )
 
 
 def test_action_values_beyond_what_rewards_allow_are_kept_in_bounds_with_one_warning():
@@ -266,10 +273,12 @@ def test_action_values_beyond_what_rewards_allow_are_kept_in_bounds_with_one_war
     with pytest.warns(UserWarning, match="beyond what the rewards allow") as caught:
         agent.learn(1000)
     assert len(caught) == 1
-    assert agent._plan.regularization > agent.regularization
+    planner = agent._planner
+    assert planner.current.regularization > 1e-6
     # Each plan adds at most mirror_steps times the largest value that passes, 25 above the limits.
-    plans, largest = len(agent._history), 125.0
-    assert np.abs(agent._plan.exponents).max() <= plans * agent.mirror_steps * largest
+    largest, steps_per_plan = 125.0, 10
+    bound = agent.n_plans_ * steps_per_plan * largest
+    assert np.abs(planner.current.exponents).max() <= bound
 
 
 def test_the_plain_solve_does_leave_the_bounds():
@@ -308,7 +317,7 @@ def test_a_singular_system_is_solved_with_a_stronger_regularization(monkeypatch)
 
     monkeypatch.setattr(WorldModel, "solve", singular)
     with pytest.warns(UserWarning, match="instead of 1e-06"):
-        POWR(Corridor(), mirror_steps=1).learn(10)
+        summed(Corridor(), mirror_steps=1).learn(10)
     np.testing.assert_allclose(seen, [1e-6, 1e-5, 1e-4])
 
 
