@@ -82,11 +82,11 @@ class POWR:
     """
 
     kernel = KernelSetting()
-    gamma = Setting(check_gamma)
-    step_size = Setting(check_positive)
-    mirror_steps = Setting(check_count)
-    regularization = Setting(check_positive)
-    prior = Setting(check_number)
+    gamma = Setting(check_gamma, may_be_chosen=True)
+    step_size = Setting(check_positive, may_be_chosen=True)
+    mirror_steps = Setting(check_count, may_be_chosen=True)
+    regularization = Setting(check_positive, may_be_chosen=True)
+    prior = Setting(check_number, may_be_chosen=True)
     plan_within_episodes = Setting(check_flag)
     summed = Setting(check_flag)
     episodes_per_epoch = Setting(check_count)
@@ -238,7 +238,7 @@ class POWR:
     def _planner(self) -> Planner:
         """The planner; one that an interrupt left half changed is made again from the data."""
         if not self._current.is_whole:
-            self._current = rebuilt(self, self._current.planned_at)
+            self._current, self._plan_is_due = rebuilt(self, self._current.planned_at)
         return self._current
 
     def _take_up(self) -> None:
@@ -289,18 +289,22 @@ class POWR:
         if planner.size <= self.num_timesteps:
             return
         planned_at, self.n_plans_ = self._before_episode
-        self._plan_is_due = False
         if isinstance(planner, EpochPlanner):
             planner.forget_open_episode()
+            self._plan_is_due = False
         else:
-            self._current = rebuilt(self, planned_at)
+            self._current, self._plan_is_due = rebuilt(self, planned_at)
 
 
-def rebuilt(agent: POWR, planned_at: int) -> Planner:
-    """A planner that has seen all of the agent's data and planned at one timestep only."""
-    planner = make_planner(agent)
+def rebuilt(agent: POWR, planned_at: int) -> tuple[Planner, bool]:
+    """A planner that has seen all of the agent's data and planned at one timestep only.
+
+    And whether another plan is due.
+    """
+    planner, is_due = make_planner(agent), False
     for transition, ended in agent._collector.transitions():
-        planner.observe(transition, ended)
+        is_due = planner.observe(transition, ended)
         if planner.size == planned_at:
             planner.plan()
-    return planner
+            is_due = False
+    return planner, is_due

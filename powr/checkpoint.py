@@ -169,17 +169,18 @@ def restore(
         collector.episode = make_episode(metadata["open_episode"], chunks[-1])
     n_transitions = sum(len(columns[1]) for columns in chunks)
     planned_at, num_timesteps = int(metadata["planned_at"]), int(metadata["num_timesteps"])
-    if num_timesteps != n_transitions or not 0 <= planned_at <= n_transitions:
+    planned_before, plans_before = map(int, metadata["before_episode"])
+    in_order = 0 <= planned_before <= planned_at <= n_transitions
+    if num_timesteps != n_transitions or not in_order:
         raise ValueError(
-            f"its metadata speak of {num_timesteps} timesteps, planned at {planned_at}, not of "
-            f"{n_transitions}"
+            f"its metadata speak of {num_timesteps} timesteps, planned at {planned_before} and "
+            f"{planned_at}, not of {n_transitions}"
         )
     if agent.summed:
         in_use = make_kernel(metadata["kernel_in_use"], given, shape)
         agent._current = restore_epochs(agent, metadata, arrays, in_use)
     else:
-        agent._current = rebuilt(agent, planned_at)
-    planned_before, plans_before = map(int, metadata["before_episode"])
+        agent._current, _ = rebuilt(agent, planned_at)
     agent._before_episode = (planned_before, plans_before)
     agent.n_plans_, agent._plan_is_due = int(metadata["plans"]), bool(metadata["plan_is_due"])
     collector.episode_returns = check_table(

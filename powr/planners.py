@@ -119,6 +119,7 @@ class FinitePlanner:
 
     def observe(self, transition: tuple, ended: bool) -> bool:
         state, action, reward, next_state, terminated = transition
+        self.is_whole = False
         self._waiting.append(transition)
         self._rewards.append(reward)
         best = self.returns.best
@@ -134,6 +135,7 @@ class FinitePlanner:
         if ended:
             self._rewards = []
             self._learned |= self.is_random or self.returns.best != best
+        self.is_whole = True
         return self._learned and (ended or self._within)
 
     def plan(self) -> None:
@@ -197,8 +199,6 @@ class FinitePlanner:
 class BoxPlanner:
     """Optimistic mirror descent in a displacement model."""
 
-    is_whole = True  # nothing is kept of an interrupted plan
-
     def __init__(
         self,
         state_shape: tuple[int, ...],
@@ -229,8 +229,10 @@ class BoxPlanner:
         self._rewards: list[float] = []
         self._reward_range = (np.inf, -np.inf)
         self.size = 0
+        self.is_whole = True
 
     def observe(self, transition: tuple, ended: bool) -> bool:
+        self.is_whole = False
         self._waiting.append(transition)
         self.size += 1
         reward = transition[2]
@@ -240,6 +242,7 @@ class BoxPlanner:
         self.returns.see(self._rewards, ended, transition[4])
         if ended:
             self._rewards = []
+        self.is_whole = True
         growth = self.size / max(self.planned_at, 1)
         if self.size < _FIRST_PLAN or not (ended or self._within):
             return False

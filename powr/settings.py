@@ -20,8 +20,9 @@ class Setting(Generic[T]):
     could not tell when it changed: so a change after the first timestep is refused.
     """
 
-    def __init__(self, check: Callable[[Any, str], T]):
+    def __init__(self, check: Callable[[Any, str], T], *, may_be_chosen: bool = False):
         self._check = check
+        self._may_be_chosen = may_be_chosen
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
@@ -46,7 +47,9 @@ class Setting(Generic[T]):
 
     def _checked(self, agent: Any, value: Any) -> T | None:
         """The value if it is allowed; None leaves the choice to the agent."""
-        return None if value is None else self._check(value, self._name)
+        if value is None and self._may_be_chosen:
+            return None
+        return self._check(value, self._name)
 
 
 class KernelSetting(Setting[Kernel | None]):

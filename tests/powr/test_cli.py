@@ -75,7 +75,7 @@ def test_options_reach_the_agent(tmp_path, monkeypatch):
     arguments = (
         "train --env MountainCar-v0 --timesteps 210 --save agent.npz --kernel Gaussian "
         "--bandwidth 0.5 0.05 --step-size 0.3 --mirror-steps 2 --epoch-growth 0.1 --seed 7 "
-        "--method low_rank "
+        "--method low_rank --summed "
         "--env-kwargs max_episode_steps=50 goal_velocity=0.01"
     )
     monkeypatch.chdir(tmp_path)
@@ -91,6 +91,7 @@ def test_options_reach_the_agent(tmp_path, monkeypatch):
         epoch_growth=0.1,
         seed=7,
         method="low_rank",
+        summed=True,
     )
     assert snapshot(agent) == snapshot(expected.learn(210))
 

@@ -45,7 +45,7 @@ TRAINED = {"finite": (lake, 1000), "box": (car, 200), "Dict": (told, 200)}
 @pytest.mark.parametrize("wrap", [lambda make: make(), lambda make: DummyVecEnv([make] * 3)])
 @pytest.mark.parametrize(("make", "timesteps"), TRAINED.values(), ids=TRAINED)
 def test_evaluate_policy_takes_an_agent(make, timesteps, wrap):
-    agent = POWR(make(), seed=1000, max_rank=60).learn(timesteps)
+    agent = POWR(make(), seed=1000).learn(timesteps)
     returns, lengths = evaluate_policy(
         agent, wrap(make), n_eval_episodes=6, return_episode_rewards=True
     )

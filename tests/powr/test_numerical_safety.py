@@ -179,15 +179,19 @@ class Paid(Corridor):
         return observation, self.reward, *rest
 
 
-AGENTS = [(False, "auto"), *((True, method) for method in METHODS)]
+AGENTS = [
+    *((continuous, {}) for continuous in (False, True)),
+    (False, {"summed": True}),
+    *((True, {"summed": True, "method": method, "max_rank": 20}) for method in METHODS),
+]
 
 
-@pytest.mark.parametrize(("continuous", "method"), AGENTS)
+@pytest.mark.parametrize(("continuous", "settings"), AGENTS)
 @pytest.mark.parametrize("reward", [1.0, 1e9, 1e-9, -1e9])
 @pytest.mark.parametrize("gamma", [0.0, 0.9999])
-def test_an_agent_stays_finite(continuous, method, reward, gamma):
+def test_an_agent_stays_finite(continuous, settings, reward, gamma):
     env = Paid(reward, continuous=continuous)
-    agent = POWR(env, gamma=gamma, method=method, max_rank=20, mirror_steps=3).learn(60)
+    agent = POWR(env, gamma=gamma, mirror_steps=3, **settings).learn(60)
     seen = np.array([[0.0, 0.0], [9.0, 0.4], [1e6, -1e6]]) if continuous else np.arange(10)
     probabilities = agent.action_probabilities(seen)
     assert np.isfinite(probabilities).all()

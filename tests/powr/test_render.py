@@ -16,7 +16,6 @@ from powr.rollout import Moment
 from tests.powr.environments import Corridor
 
 ROOT = Path(__file__).parents[2]
-SMALL = {"max_rank": 60, "mirror_steps": 2}
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +101,7 @@ def test_actions_are_named_where_their_names_are_known(name, expected):
 
 
 def test_a_long_episode_is_thinned_and_small(tmp_path):
-    agent = POWR("MountainCar-v0", **SMALL)  # untrained, it takes all of its 200 steps
+    agent = POWR("MountainCar-v0")  # untrained, it takes all of its 200 steps
     path = tmp_path / "car.gif"
     end = render_episode(agent, path)
     with Image.open(path) as gif:

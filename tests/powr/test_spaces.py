@@ -115,7 +115,7 @@ DISGUISES = {
 @pytest.mark.parametrize(("space", "tell"), DISGUISES.values(), ids=DISGUISES)
 def test_an_agent_learns_the_same_whatever_the_words(space, tell, tmp_path):
     plain, agent = POWR(Corridor()).learn(105), POWR(Disguised(space, tell)).learn(105)
-    assert agent.kernel_ == Dirac()
+    assert agent.settings_["kernel"][0] == Dirac()
     assert agent.episode_returns == plain.episode_returns
     told = [tell(place) for place in range(10)]
     np.testing.assert_array_equal(
@@ -140,7 +140,7 @@ def test_a_box_of_any_shape_is_flattened(tmp_path):
         return Disguised(Box(-1.0, 10.0, (1, 2), np.float64), tell)
 
     flat, agent = POWR(Corridor(continuous=True)).learn(55), POWR(make()).learn(55)
-    assert agent.kernel_ == flat.kernel_
+    assert agent.settings_["kernel"] == flat.settings_["kernel"]
     batch = np.array([tell(place) for place in range(10)])
     np.testing.assert_array_equal(
         agent.action_probabilities(batch), flat.action_probabilities(batch[:, 0])
@@ -186,7 +186,7 @@ class Steered(Corridor):
 def test_the_remedy_for_other_actions_works(make, n_actions):
     names = {"env": make(), "np": np, "gymnasium": gymnasium}
     exec(recipe_of(names["env"]), names)  # noqa: S102
-    agent = POWR(names["env"], max_rank=50, mirror_steps=1).learn(420)
+    agent = POWR(names["env"], mirror_steps=1).learn(420)
     assert agent.n_actions == n_actions
     assert len(agent.episode_returns) >= 2
 

@@ -1,0 +1,60 @@
+"""Kriging at bounded cost, beside the dense formulas."""
+
+import numpy as np
+import pytest
+
+from powr.kernels import Exponential, Gaussian, Matern32
+from powr.solvers.kriging import Kriging, farthest_points
+
+
+def dense_kriging(kernel, centers, queries, noise):
+    """The weights k(x, X) (K + noise)^-1 and the posterior variances."""
+    gram = kernel(centers, centers) + np.diag(np.broadcast_to(noise, len(centers)))
+    cross = kernel(queries, centers)
+    weights = np.linalg.solve(gram, cross.T).T
+    return weights, 1.0 - (weights * cross).sum(axis=1)
+
+
+@pytest.mark.parametrize(
+    "kernel", [Exponential([0.5, 0.8]), Matern32(0.4), Gaussian(0.2)], ids=repr
+)
+@pytest.mark.parametrize("varying", [False, True])
+def test_with_all_centers_as_landmarks_it_is_exact(kernel, varying):
+    rng = np.random.default_rng(1000)
+    centers, queries = rng.uniform(-1, 1, (150, 2)), rng.uniform(-1.2, 1.2, (60, 2))
+    noise = rng.uniform(0.01, 0.1, 150) if varying else 0.05
+    kriging = Kriging(kernel, centers, noise, n_landmarks=150, n_neighbours=8)
+    weights = kriging.weights(queries)
+    expected, variance = dense_kriging(kernel, centers, queries, noise)
+    values = rng.normal(size=(150, 3))
+    np.testing.assert_allclose(weights @ values, expected @ values, atol=1e-6)
+    np.testing.assert_allclose(weights.variance, variance, atol=1e-6)
+
+
+def test_landmarks_and_neighbours_agree_with_all_of_2000_points():
+    rng = np.random.default_rng(1001)
+    kernel = Exponential([0.8, 0.6])
+    centers, queries = rng.uniform(-1, 1, (2000, 2)), rng.uniform(-1, 1, (500, 2))
+    values = np.sin(3 * centers[:, 0]) * np.cos(2 * centers[:, 1]) + 0.05 * rng.normal(size=2000)
+    expected, variance = dense_kriging(kernel, centers, queries, 0.01)
+    kriging = Kriging(kernel, centers, 0.01, n_landmarks=100, n_neighbours=16)
+    weights = kriging.weights(queries)
+    error = weights @ values - expected @ values
+    assert np.abs(error).max() < 0.05 * np.ptp(values)
+    assert np.sqrt((error**2).mean()) < 0.01 * np.ptp(values)
+    assert np.abs(weights.variance - variance).max() < 0.05
+
+
+def test_repeated_centers_are_no_obstacle():
+    centers = np.repeat(np.linspace(0, 1, 10)[:, None], 5, axis=0)
+    kriging = Kriging(Exponential(1.0), centers, 0.0, n_landmarks=4, n_neighbours=12)
+    values = centers[:, 0] ** 2
+    predicted = kriging.weights(centers) @ values
+    np.testing.assert_allclose(predicted, values, atol=1e-3)
+
+
+def test_landmarks_are_far_from_each_other():
+    points = np.concatenate([np.zeros((50, 1)), np.linspace(0, 1, 5)[:, None]])
+    numbers = farthest_points(points, 5)
+    assert sorted(points[numbers, 0]) == [0.0, 0.25, 0.5, 0.75, 1.0]
+    assert len(farthest_points(np.zeros((9, 2)), 5)) == 1
