@@ -70,9 +70,10 @@ class EpochPlanner:
     @property
     def model(self) -> WorldModel | None:
         if self._model is None and self._history:
-            self._model = self._new_model(self._history[0][0])
+            model = self._new_model(self._history[0][0])
             for columns in self._history:
-                self._model.partial_fit(*columns)
+                model.partial_fit(*columns)
+            self._model = model
         return self._model
 
     def observe(self, transition: tuple, ended: bool) -> bool:

@@ -17,6 +17,8 @@ from powr.world_model import WorldModel
 
 def snapshot(agent, *, without: tuple[str, ...] = ()) -> dict:
     values = {**vars(agent), "_current": agent._planner}
+    if agent._collector.episode is None:
+        del values["_before_episode"]  # of an episode that there is no more
     return {name: bits(value) for name, value in values.items() if name not in without}
 
 
