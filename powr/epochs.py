@@ -138,5 +138,5 @@ class EpochPlanner:
                 f"solved with the regularization {plan.regularization:g} instead of {asked:g}: a "
                 "rougher kernel (Exponential), another bandwidth or a stronger regularization "
                 "may suit the task better",
-                stacklevel=4,
+                stacklevel=6,
             )

@@ -146,9 +146,14 @@ def test_the_help_shows_the_defaults_of_the_agent(capsys):
         cli.main(["train", "--help"])
     shown = re.sub(r"\s+", " ", capsys.readouterr().out)
     assert ended.value.code == 0
-    for name, default in cli.agent_settings().items():
-        option = rf"--{name.replace('_', '-')} (N|X|{{\S+}})"
-        pattern = rf"{option} [^(]*.*?\(default: {re.escape(str(default))}\)"
+    for name, (kind, default) in cli.agent_settings().items():
+        option = rf"--{name.replace('_', '-')}"
+        if kind is bool:
+            pattern = rf"{option}, --no-{option[2:]}"
+        elif default is None:  # chosen by the agent: the text says how
+            pattern = rf"{option} (N|X) [^-]*Default"
+        else:
+            pattern = rf"{option} (N|X|{{\S+}}) [^(]*.*?\(default: {re.escape(str(default))}\)"
         assert re.search(pattern, shown), name
     assert set(cli.agent_settings()) >= {"step_size", "gamma", "seed", "method"}
 
