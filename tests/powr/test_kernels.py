@@ -217,7 +217,8 @@ def test_the_dictionary_stops_at_the_rank_of_the_kernel():
 
 
 def test_an_agent_learns_with_a_kernel_of_ones_own():
-    agent = POWR("MountainCar-v0", kernel=Scaled(Exponential([0.6, 0.06]), 2.0), max_rank=50)
+    kernel = Scaled(Exponential([0.6, 0.06]), 2.0)
+    agent = POWR("MountainCar-v0", kernel=kernel, summed=True, max_rank=50)
     agent.learn(450)
     assert np.ptp(agent.action_probabilities([[-0.5, 0.0]])) > 0
     assert agent.model_.rank_ <= 50
