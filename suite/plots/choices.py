@@ -14,7 +14,7 @@ from suite.plots.style import KNOWN
 
 AS_IT_COMES, UNDONE = KNOWN["powr"].colour, "#33415C"
 FIRST = 100  # where the axes of time begin
-BEYOND = 0.25  # how far right of the budget "never" stands, as a share of the axis
+BEYOND = 0.32  # how far right of the budget "never" stands, as a share of the axis
 HEIGHT = 1.75
 SPREAD = 0.5  # of a row, over which its seeds are spread
 
