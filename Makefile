@@ -40,7 +40,7 @@ verify: $(READY) ## make what is shipped again and train cheap runs again, and c
 theory: $(READY) ## the paper's theorems by numbers: results/theory/*.csv and figures/theory.pdf
 	$(BIN)/snakemake --cores 1 theory
 
-ablations: $(READY) ## variations of POWR's settings: tables, figures and docs/ablations.md
+ablations: $(READY) ## each of POWR's choices undone alone: table, figure and docs/ablations.md
 	$(BIN)/snakemake --cores $(CORES) ablations
 
 test: $(READY) lint ## every test that needs nothing but Python
@@ -58,7 +58,7 @@ report: $(READY) ## train what is missing at SCALE (quick), then write results/S
 report-test: $(READY) ## open a report in headless Chromium (Debian's package chromium)
 	$(BIN)/python -m pytest -m browser
 
-sample-efficiency: $(READY) ## POWR's timesteps to threshold on the three environments, seven seeds
+sample-efficiency: $(READY) ## POWR's timesteps to threshold on all eight environments, and a bandit
 	$(BIN)/python -m benchmarks.sample_efficiency
 
 bench: $(READY) ## speed and growth of the solver: tables and figure in benchmarks/results

@@ -62,7 +62,6 @@ CODE = sorted(
 wildcard_constraints:
     seed=r"\d+",
     digest="[0-9a-f]{12}",
-    ablation="[a-z]+",
 
 
 onstart:

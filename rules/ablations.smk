@@ -1,71 +1,52 @@
-# Variations of POWR's settings, whatever the scale.
+# Each of POWR's choices undone alone, whatever the scale.
 
 
-rule ablation_tables:
+rule ablation_table:
     input:
         study="envs.yaml",
-        runs=lambda wildcards: [
-            Path("results", run.path)
-            for _, run in variant_runs(STUDY, wildcards.ablation)
-        ],
+        runs=sorted(
+            {
+                Path("results", run.path)
+                for ablation in STUDY.get("ablations", [])
+                for _, run in variant_runs(STUDY, ablation)
+            }
+        ),
         code=CODE,
     output:
-        runs="results/ablations/{ablation}.csv",
-        curves="results/ablations/{ablation}_curves.csv",
+        "results/ablations/ablations.csv",
     log:
-        "logs/ablations/{ablation}.log",
+        "logs/ablations/table.log",
     localrule: True
     conda:
         "../environment.yml"
     shell:
-        "python -m suite ablation --ablation {wildcards.ablation:q} 2> {log:q}"
-
-
-rule rank_error:
-    input:
-        study="envs.yaml",
-        code=sorted([Path("suite/ablations/rank_error.py"), *Path("powr").glob("*.py")]),
-    output:
-        "results/ablations/rank_error.csv",
-    log:
-        "logs/ablations/rank_error.log",
-    conda:
-        "../environment.yml"
-    shell:
-        "python -m suite rank-error 2> {log:q}"
+        "python -m suite ablations 2> {log:q}"
 
 
 rule ablation_figure:
     input:
-        tables=rules.ablation_tables.output,
-        more=lambda wildcards: (
-            rules.rank_error.output if wildcards.ablation == "rank" else []
-        ),
-        code=[*PLOTS, *sorted(Path("suite/plots/ablations").glob("*.py"))],
+        table=rules.ablation_table.output,
+        code=PLOTS,
     output:
-        pdf="figures/ablations/{ablation}.pdf",
-        svg=report("figures/ablations/{ablation}.svg", category="Ablations"),
-        png="figures/ablations/{ablation}.png",
+        pdf="figures/ablations/choices.pdf",
+        svg=report("figures/ablations/choices.svg", category="Ablations"),
+        png="figures/ablations/choices.png",
     log:
-        "logs/ablations/{ablation}_figure.log",
+        "logs/ablations/figure.log",
     localrule: True
     conda:
         "../environment.yml"
     params:
         folder=lambda wildcards, output: Path(output.pdf).parent,
     shell:
-        "python -m suite figure {wildcards.ablation:q} --scale ablations"
-        " --out-dir {params.folder:q} 2> {log:q}"
+        "python -m suite figure choices --scale ablations --out-dir {params.folder:q} 2> {log:q}"
 
 
 # snakemake --cores 2 ablations
 rule ablations:
     input:
-        tables=expand(rules.ablation_tables.output, ablation=STUDY.get("ablations", [])),
-        rank_error=rules.rank_error.output,
-        figures=expand(
-            rules.ablation_figure.output, ablation=STUDY.get("ablations", [])
-        ),
+        table=rules.ablation_table.output,
+        figure=rules.ablation_figure.output,
         template="suite/ablations/page.md.j2",
         code=CODE,
     output:

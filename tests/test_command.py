@@ -25,7 +25,7 @@ OPTIONS = {
     "cost": TINY,
     "report": TINY,
     "theory": [],
-    "ablation": ["--ablation", "rank"],
+    "ablations": [],
     "figure": ["training_curves", *TINY],
 }
 

@@ -1,4 +1,4 @@
-"""Ablations, which vary POWR's settings: tables of what the variations do, and their page.
+"""Ablations, which undo one choice of POWR each: the table of what that does, and its page.
 
-envs.yaml says what each ablation varies; docs/ablations.md shows the figures and what they say.
+envs.yaml says what each ablation undoes; docs/ablations.md shows what came of it.
 """

@@ -1,13 +1,15 @@
-"""From the run files of an ablation to its tables: one row a run, and the curves over seeds.
+"""From the run files of all ablations to ablations.csv: one row per environment and ablation.
 
 The return is exact where the environment has a transition table, else the mean of the episodes
-played: an ablation compares neighbouring settings, and luck with the starts would blur them.
+played: luck with the starts would blur what an ablation does.
+
+    python -m suite ablations
 """
 
 from __future__ import annotations
 
 import argparse
-import math
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,113 +18,131 @@ import pandas as pd
 
 from suite import SuiteError, config
 from suite.command import write_result
-from suite.results.aggregate import exact_bounds, to_csv
+from suite.results import arrivals
+from suite.results.aggregate import to_csv
+from suite.results.cost import cpu_seconds
 from suite.results.run_file import read_run_file
-from suite.results.statistics import censored_median, time_to_threshold
+from suite.results.statistics import censored_median
 from suite.training.evaluation import planned_grid
 
-OF_AN_EVALUATION = ["seed", "timestep", "return"]
+COLUMNS = [
+    "environment",
+    "ablation",
+    "change",
+    "threshold",
+    "timesteps",
+    "seeds",
+    "seeds_planned",
+    "n_reached",
+    "first_arrivals",
+    "median_first_arrival",
+    "median_lasting_arrival",
+    "late_return",
+    "cpu_seconds",
+]
+WHOLE = ["median_first_arrival", "median_lasting_arrival", "late_return", "cpu_seconds"]
 
 
-def load_evaluations(study: Mapping[str, Any], name: str, results: Path) -> pd.DataFrame:
-    """Every evaluation of an ablation's runs, with the settings that it varies in columns."""
-    planned = config.variant_runs(study, name)
-    missing = {run.path for _, run in planned if not (results / run.path).exists()}
-    if missing:
-        raise SuiteError(
-            f"{len(missing)} of {len(planned)} runs of the ablation {name} are missing, such as "
-            f"{results / min(missing)}: run `make ablations`"
-        )
-    tables = []
-    for variant, run in planned:
-        settings = variant.resolved
-        table, _ = read_run_file(
-            results, run, planned_grid(settings), settings["evaluation"]["episodes"]
-        )
-        tables.append(
-            pd.DataFrame(
-                {
-                    "environment": run.environment,
-                    "algorithm": run.algorithm,
-                    **cells(variant.varied),
-                    "seed": run.seed,
-                    "timestep": table["timestep"],
-                    "return": table["exact_return"].fillna(table["mean"]),
-                }
+def tabulate(study: Mapping[str, Any], results: Path) -> pd.DataFrame:
+    """What the runs that are there say; `seeds` of `seeds_planned` are there."""
+    rows = [
+        row(study, name, variant, results)
+        for name in study["ablations"]
+        for variant in variants(study, name)
+    ]
+    environments = list(study["environments"])
+    table = pd.DataFrame(rows, columns=COLUMNS).astype(dict.fromkeys(WHOLE, float))
+    return table.sort_values(
+        "environment", key=lambda names: names.map(environments.index), kind="stable"
+    ).reset_index(drop=True)
+
+
+def variants(study: Mapping[str, Any], name: str) -> list[config.Variant]:
+    """The variants of an ablation; a row shows one, so it is an error to have two of a kind."""
+    found = config.variants(study, name)
+    environments = [variant.environment for variant in found]
+    for environment in environments:
+        if environments.count(environment) > 1:
+            raise SuiteError(
+                f"ablations.{name}: has {environments.count(environment)} variants on "
+                f"{environment}: give each setting one value, and each variant its own ablation"
             )
-        )
-    return pd.concat(tables, ignore_index=True)
+    return found
 
 
-def cells(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings as cells of a table: those of a mapping get columns of their own."""
-    flat: dict[str, Any] = {}
-    for key, value in settings.items():
-        if isinstance(value, Mapping):
-            flat |= {f"{key}_{inner}": cell for inner, cell in cells(value).items()}
-        else:
-            flat[key] = " ".join(f"{v:g}" for v in value) if isinstance(value, list) else value
-    return flat
+def row(
+    study: Mapping[str, Any], name: str, variant: config.Variant, results: Path
+) -> dict[str, Any]:
+    """One ablation on one environment, over the seeds that are there."""
+    scope, settings = study["ablations"][name], variant.resolved
+    threshold = study["environments"][variant.environment]["thresholds"][0]
+    facts = {
+        "environment": variant.environment,
+        "ablation": name,
+        "change": scope.get("change", name),
+        "threshold": threshold,
+        "timesteps": settings["timesteps"],
+        "seeds_planned": scope["seeds"],
+    }
+    runs = [run for _, run in config.variant_runs(study, name) if is_of(run, variant)]
+    there = [run for run in runs if (results / run.path).exists()]
+    if not there:
+        return {**facts, "seeds": 0, "n_reached": 0}
+    grid, episodes = planned_grid(settings), settings["evaluation"]["episodes"]
+    loaded = {run: read_run_file(results, run, grid, episodes) for run in there}
+    evaluations = pd.concat(
+        table.assign(environment=run.environment, algorithm=run.algorithm, seed=run.seed)
+        for run, (table, _) in loaded.items()
+    )
+    seconds = [cpu_seconds(results / run.path, metadata) for run, (_, metadata) in loaded.items()]
+    return {
+        **facts,
+        **outcome(arrivals.judged_exactly(evaluations), threshold),
+        "cpu_seconds": round(censored_median(seconds), 1),
+    }
 
 
-def settings_columns(evaluations: pd.DataFrame) -> list[str]:
-    return [column for column in evaluations if column not in OF_AN_EVALUATION]
+def is_of(run: config.Run, variant: config.Variant) -> bool:
+    named = (variant.environment, variant.algorithm, config.digest(variant.resolved))
+    return (run.environment, run.algorithm, run.digest) == named
 
 
-def outcomes(evaluations: pd.DataFrame, environments: Mapping[str, Any]) -> pd.DataFrame:
-    """One row a run: when it first met the threshold (empty if never), and its late return.
-
-    `environments` are those of envs.yaml; where one has a transition table, its optimum is known.
-    """
-    names = evaluations["environment"].unique()
-    optimum_of = {name: exact_bounds(environments[name]).optimum for name in names}
-    columns = [*settings_columns(evaluations), "seed"]
-    rows = []
-    for key, run in evaluations.groupby(columns, sort=False, dropna=False):
-        values = dict(zip(columns, key, strict=True))
-        threshold = environments[values["environment"]]["thresholds"][0]
-        budget = run["timestep"].iloc[-1]
-        reached = time_to_threshold(run["timestep"], run["return"], threshold)
-        rows.append(
-            {
-                **values,
-                "timesteps": budget,
-                "threshold": threshold,
-                "reached": pd.NA if reached == float("inf") else int(reached),
-                "late_return": run.loc[run["timestep"] >= budget / 2, "return"].mean(),
-                "optimal_return": optimum_of[values["environment"]],
-            }
-        )
-    return pd.DataFrame(rows).astype({"reached": "Int64"})
+def outcome(evaluations: pd.DataFrame, threshold: float) -> dict[str, Any]:
+    """When the runs of one variant arrived, and their mean return in the second half."""
+    (environment,) = evaluations["environment"].unique()
+    table = arrivals.tabulate(evaluations, {environment: [threshold]})
+    runs = table[table["policy"] == "deterministic"]
+    first = runs[arrivals.FIRST].dropna().sort_values()
+    return {
+        "seeds": len(runs),
+        "n_reached": len(first),
+        "first_arrivals": " ".join(map(str, first)),
+        "median_first_arrival": median_arrival(runs[arrivals.FIRST]),
+        "median_lasting_arrival": median_arrival(runs[arrivals.LASTING]),
+        "late_return": arrivals.second_half(evaluations)["mean"].mean(),
+    }
 
 
-def median_time(outcomes: pd.DataFrame) -> float:
-    """Median timesteps to the threshold over seeds, infinite if most do not reach it."""
-    return censored_median(outcomes["reached"].astype(float).fillna(math.inf))
-
-
-def curves(evaluations: pd.DataFrame) -> pd.DataFrame:
-    """Mean, minimum and maximum over seeds of the return at each timestep."""
-    columns = [*settings_columns(evaluations), "timestep"]
-    by_timestep = evaluations.groupby(columns, sort=False, dropna=False)["return"]
-    return by_timestep.agg(["mean", "min", "max"]).reset_index()
+def median_arrival(column: pd.Series) -> float:
+    """Empty in the table, if half of the runs never arrive."""
+    return arrivals.as_cell(censored_median(arrivals.as_times(column)))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="suite ablation", description=__doc__.splitlines()[0])
-    parser.add_argument("--ablation", required=True, help="an ablation of envs.yaml")
+    parser = argparse.ArgumentParser(prog="suite ablations", description=__doc__.splitlines()[0])
     parser.add_argument("--envs", default="envs.yaml", help="the choices (default: %(default)s)")
     parser.add_argument("--results", type=Path, default=Path("results"))
+    parser.add_argument("--partial", action="store_true", help="tabulate the runs there are")
     options = parser.parse_args(arguments)
-    folder = options.results / config.ABLATIONS
 
     def make() -> dict[Path, str]:
-        study = config.load(options.envs)
-        evaluations = load_evaluations(study, options.ablation, options.results)
-        runs = outcomes(evaluations, study["environments"])
-        return {
-            folder / f"{options.ablation}.csv": to_csv(runs),
-            folder / f"{options.ablation}_curves.csv": to_csv(curves(evaluations)),
-        }
+        table = tabulate(config.load(options.envs), options.results)
+        there, planned = table["seeds"].sum(), table["seeds_planned"].sum()
+        if there < planned:
+            fault = f"{planned - there} of {planned} runs of the ablations are missing"
+            if not options.partial or there == 0:
+                raise SuiteError(f"{fault}: run `make ablations`, or give --partial")
+            print(f"{parser.prog}: {fault}", file=sys.stderr)
+        return {options.results / config.ABLATIONS / "ablations.csv": to_csv(table)}
 
     return write_result(parser.prog, make)

@@ -112,6 +112,7 @@ class Scale(Plan):
 class Ablation(Plan):
     """For each setting of POWR that it varies, a list of the values to try."""
 
+    change: str = ""  # what it does to POWR, in a few words for its page and figure
     settings: Choices = {}
     environments: dict[str, Choices] = {}
 

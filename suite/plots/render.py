@@ -123,11 +123,10 @@ def read_tables(folder: Path, name: str, tables: type[NamedTuple] | None) -> Any
 
 def find(name: str) -> ModuleType:
     """The module of a figure: it has `draw`, and `Tables` if it is drawn from more than one."""
-    for package in ("suite.plots", "suite.plots.ablations"):
-        if name.isidentifier() and importlib.util.find_spec(f"{package}.{name}"):
-            module = importlib.import_module(f"{package}.{name}")
-            if hasattr(module, "draw"):
-                return module
+    if name.isidentifier() and importlib.util.find_spec(f"suite.plots.{name}"):
+        module = importlib.import_module(f"suite.plots.{name}")
+        if hasattr(module, "draw"):
+            return module
     raise SuiteError(f"no figure {name}: suite/plots has no module of this name that draws one")
 
 

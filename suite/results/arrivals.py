@@ -65,6 +65,20 @@ def time_to_lasting(timesteps: ArrayLike, returns: ArrayLike, threshold: float) 
     return float(np.asarray(timesteps)[np.argmax(lasting)]) if lasting.any() else math.inf
 
 
+def judged_exactly(evaluations: pd.DataFrame) -> pd.DataFrame:
+    """The evaluations with the exact return in place of the played one, where it is known."""
+    exact = {
+        played: evaluations[known].fillna(evaluations[played])
+        for played, known in POLICIES.values()
+    }
+    return evaluations.assign(**exact)
+
+
+def second_half(evaluations: pd.DataFrame) -> pd.DataFrame:
+    """The evaluations in the second half of their runs, which all have the same budget."""
+    return evaluations[evaluations["timestep"] >= evaluations["timestep"].max() / 2]
+
+
 def select(
     table: pd.DataFrame,
     environment: str,

@@ -62,6 +62,20 @@ def read_cost(path: Path, metadata: Mapping[str, Any], timesteps: Sequence[int])
     return Cost(training, float(evaluating.iloc[-1]), wall, source, memory)
 
 
+def cpu_seconds(path: Path, metadata: Mapping[str, Any]) -> float:
+    """CPU time of a run with its evaluations, from before its first evaluation to after its last.
+
+    That leaves out the start of Python, which has nothing to do with the run.
+    """
+    try:
+        first, *_, last = metadata["evaluations"]
+        before = float(first["cpu_seconds"]) - float(first["evaluation_cpu_seconds"])
+        return float(last["cpu_seconds"]) - before
+    except (KeyError, TypeError, ValueError) as error:
+        beside = path.with_suffix(".json").name
+        raise RunFileError(path, f"{beside} does not tell the CPU time ({error!r})") from None
+
+
 def read_benchmark(path: Path) -> float | None:
     """Seconds in a benchmark file of Snakemake; None where there is none."""
     if not path.exists():

@@ -7,7 +7,6 @@ import pytest
 import yaml
 
 from suite import config
-from suite.ablations import rank_error
 from suite.training import run
 
 ENVS = Path(__file__).parents[2] / "envs.yaml"
@@ -20,7 +19,7 @@ def envs(tmp_path):
     study["ablations"] = {
         "pace": {
             "seeds": 1,
-            "algorithms": ["powr", "powr-default"],
+            "algorithms": ["powr", "powr-authors"],
             "timesteps": {"FrozenLake-v1": 100},
             "settings": {"gamma": [0.9, 0.95]},
         }
@@ -50,19 +49,3 @@ def test_a_name_without_a_known_digest_is_refused(envs, tmp_path, capsys):
         assert run.main(arguments(envs, tmp_path / name)) == 1
         assert "no ablation has a variant of powr on FrozenLake-v1" in capsys.readouterr().err
     assert not list(tmp_path.rglob("*.csv"))
-
-
-def test_errors_of_the_rank_fall_to_nothing_where_all_pairs_are_in():
-    study = config.load(ENVS)
-    study["ablations"]["rank"]["settings"] = {
-        "method": ["low_rank", "subset"],
-        "max_rank": [20, 400],
-    }
-    study["algorithms"]["powr"]["environments"]["MountainCar-v0"]["regularization"] = 1e-8
-    table = rank_error.compute(study, timesteps=300, seeds=1)
-    assert table["regularization"].unique().tolist() == [1e-8, 1e-6]
-    table = table.set_index(["method", "max_rank"])
-    assert (table["transitions"] == 300).all()
-    assert (table.xs(20, level="max_rank")["error"] > 1e-3).all()
-    assert (table.xs(400, level="max_rank")["error"] < 1e-6).all()
-    assert (table.xs(400, level="max_rank")["other_greedy"] < 0.01).all()

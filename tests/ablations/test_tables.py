@@ -1,9 +1,8 @@
-"""The tables of an ablation: what they say about made-up run files, and what they refuse."""
+"""The table of the ablations, its figure and its page, from made-up run files."""
 
 import copy
 import hashlib
 import json
-import math
 
 import pandas as pd
 import pytest
@@ -12,134 +11,148 @@ import yaml
 from suite import SuiteError, config
 from suite.ablations import page, tables
 from suite.ablations.tables import main
+from suite.plots import choices
+from suite.results.run_file import RunFileError
 from tests.support.run_files import PROVENANCE, STUDY
 from tests.support.run_files import csv_text as run_text
 
-PACE = {
+PLAN = {
     "seeds": 3,
     "algorithms": ["powr"],
     "timesteps": {"FrozenLake-v1": 1000, "MountainCar-v0": 1000},
-    "settings": {"gamma": [0.9, 0.99]},
-    "environments": {
-        "MountainCar-v0": {"kernel": [{"name": "Gaussian", "bandwidth": [0.1, 0.01]}]}
-    },
+}
+ABLATIONS = {
+    "none": {**PLAN, "change": "POWR as it comes"},
+    "task": {**PLAN, "change": "another discount", "settings": {"gamma": [0.9]}},
 }
 
 
 @pytest.fixture
 def study():
-    return {**copy.deepcopy(STUDY), "ablations": {"pace": copy.deepcopy(PACE)}}
+    return {**copy.deepcopy(STUDY), "ablations": copy.deepcopy(ABLATIONS)}
 
 
 @pytest.fixture
 def results(study, tmp_path):
-    """On FrozenLake seed 2 arrives with neither discount; with 0.99 the others arrive at once."""
-    for variant, run in config.variant_runs(study, "pace"):
-        late = 1.0 if run.seed < 2 else 0.0
-        early = late if variant.varied["gamma"] == 0.99 else 0.0
-        if run.environment == "MountainCar-v0":
-            early, late = -200.0, -105.0
-        write(tmp_path, variant, run, run_text({100: early, 1000: late}))
+    """On FrozenLake seed 2 never arrives, and with another discount none; the car always does."""
+    for name in study["ablations"]:
+        for variant, run in config.variant_runs(study, name):
+            late = 1.0 if run.seed < 2 and name == "none" else 0.0
+            early = late if run.seed == 0 else 0.0
+            if run.environment == "MountainCar-v0":
+                early, late = -200.0, -105.0
+            write(tmp_path, variant, run, run_text({100: early, 1000: late}))
     return tmp_path
 
 
-def write(results, variant, run, text):
+def write(results, variant, run, text, cpu=(5.0, 9.0)):
     path = results / run.path
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, newline="")
+    times = [{"cpu_seconds": seconds, "evaluation_cpu_seconds": 1.0} for seconds in cpu]
     document = {
         "settings": {**variant.resolved, "seed": run.seed},
         "digest": run.digest,
         "csv_sha256": hashlib.sha256(text.encode()).hexdigest(),
         "provenance": PROVENANCE,
+        "evaluations": times,
     }
     path.with_suffix(".json").write_text(json.dumps(document))
 
 
 @pytest.fixture
-def outcomes(study, results):
-    evaluations = tables.load_evaluations(study, "pace", results)
-    return tables.outcomes(evaluations, study["environments"])
+def command(study, results, tmp_path):
+    envs = tmp_path / "envs.yaml"
+    envs.write_text(yaml.safe_dump(study))
+    return ["--envs", str(envs), "--results", str(results)]
 
 
-def test_one_row_a_run(outcomes):
-    assert len(outcomes) == 2 * 2 * 3
-    assert (
-        outcomes.groupby(["environment", "gamma"])["seed"].apply(list).tolist() == [[0, 1, 2]] * 4
-    )
-
-
-def test_timesteps_to_the_threshold_are_empty_where_it_is_not_reached(outcomes):
-    ice = outcomes[outcomes["environment"] == "FrozenLake-v1"]
-    times = ice.pivot(index="gamma", columns="seed", values="reached")
-    assert times.loc[0.9].tolist()[:2] == [1000, 1000]
-    assert times.loc[0.99].tolist()[:2] == [100, 100]
-    assert times[2].isna().all()
-
-
-def test_late_return_and_optimum(outcomes):
-    facts = outcomes.groupby("environment")[["late_return", "optimal_return"]].first()
-    assert facts["late_return"].to_dict() == {"FrozenLake-v1": 1.0, "MountainCar-v0": -105.0}
-    assert facts.loc["FrozenLake-v1", "optimal_return"] == pytest.approx(1.0)
-    assert math.isnan(facts.loc["MountainCar-v0", "optimal_return"])
-
-
-def test_settings_of_a_mapping_get_columns(outcomes):
-    car = outcomes[outcomes["environment"] == "MountainCar-v0"]
-    assert set(car["kernel_name"]) == {"Gaussian"}
-    assert set(car["kernel_bandwidth"]) == {"0.1 0.01"}
-    assert outcomes[outcomes["environment"] == "FrozenLake-v1"]["kernel_name"].isna().all()
+def test_one_row_per_environment_and_ablation(study, results):
+    table = tables.tabulate(study, results)
+    assert table[["environment", "ablation"]].to_numpy().tolist() == [
+        ["FrozenLake-v1", "none"],
+        ["FrozenLake-v1", "task"],
+        ["MountainCar-v0", "none"],
+        ["MountainCar-v0", "task"],
+    ]
+    ice, never, car, _ = table.to_dict("records")
+    assert (ice["threshold"], ice["timesteps"], ice["seeds"], ice["n_reached"]) == (0.8, 1000, 3, 2)
+    assert ice["first_arrivals"] == "100 1000"
+    assert ice["median_first_arrival"] == ice["median_lasting_arrival"] == 1000
+    assert ice["late_return"] == pytest.approx(2 / 3)
+    assert ice["cpu_seconds"] == 5.0
+    assert never["n_reached"] == 0
+    assert never["first_arrivals"] == ""
+    assert pd.isna(never["median_first_arrival"])
+    assert pd.isna(never["median_lasting_arrival"])
+    assert car["late_return"] == -105
 
 
 def test_exact_returns_come_before_played_ones(study, results):
-    for variant, run in config.variant_runs(study, "pace"):
-        if run.environment == "FrozenLake-v1":
-            write(results, variant, run, run_text({100: 1.0, 1000: 1.0}, exact=-0.5))
-    evaluations = tables.load_evaluations(study, "pace", results)
-    assert set(evaluations["return"][evaluations["environment"] == "FrozenLake-v1"]) == {0.5}
+    for variant, run in config.variant_runs(study, "none"):
+        write(results, variant, run, run_text({100: 1.0, 1000: 1.0}, exact=-0.5))
+    ice = tables.tabulate(study, results).iloc[0]
+    assert (ice["n_reached"], ice["late_return"]) == (0, 0.5)
 
 
-def test_curves_are_over_seeds(study, results):
-    curves = tables.curves(tables.load_evaluations(study, "pace", results))
-    assert len(curves) == 2 * 2 * 2
-    row = curves.query("environment == 'FrozenLake-v1' and gamma == 0.99 and timestep == 100")
-    assert row[["mean", "min", "max"]].to_numpy().tolist() == [[pytest.approx(2 / 3), 0.0, 1.0]]
+def test_missing_runs_stop_the_command_or_are_counted(study, results, command, capsys):
+    for _, run in config.variant_runs(study, "task"):
+        if run.environment == "MountainCar-v0":
+            (results / run.path).unlink()
+    assert main(command) == 1
+    assert (
+        "3 of 12 runs of the ablations are missing: run `make ablations`" in capsys.readouterr().err
+    )
+    assert main([*command, "--partial"]) == 0
+    assert "3 of 12 runs of the ablations are missing" in capsys.readouterr().err
+    table = pd.read_csv(results / "ablations" / "ablations.csv")
+    assert table["seeds"].tolist() == [3, 3, 3, 0]
+    assert table["seeds_planned"].tolist() == [3, 3, 3, 3]
+    text = page.render(table)
+    assert "**9 of the 12 runs are finished.**" in text
+    assert "| MountainCar-v0 | −110 | 1,000 | `task` | 0 of 3 | – | – | – | – | – |" in text
 
 
-def test_a_missing_run_stops_with_its_name_and_the_remedy(study, results):
-    _, run = config.variant_runs(study, "pace")[0]
-    (results / run.path).unlink()
-    with pytest.raises(SuiteError, match=rf"1 of 12 runs .*{run.path.name}: run `make ablations`"):
-        tables.load_evaluations(study, "pace", results)
+def test_two_variants_in_one_ablation_are_refused(study, results):
+    study["ablations"]["task"]["settings"]["gamma"] = [0.9, 0.99]
+    with pytest.raises(SuiteError, match=r"ablations\.task: has 2 variants on FrozenLake-v1"):
+        tables.tabulate(study, results)
 
 
-def test_the_command_writes_both_tables(study, results, tmp_path):
-    envs = tmp_path / "envs.yaml"
-    envs.write_text(yaml.safe_dump(study))
-    assert main(["--ablation", "pace", "--envs", str(envs), "--results", str(results)]) == 0
-    assert len(pd.read_csv(results / "ablations" / "pace.csv")) == 12
-    assert len(pd.read_csv(results / "ablations" / "pace_curves.csv")) == 8
+def test_a_run_without_its_cpu_time_is_named(study, results):
+    variant, run = config.variant_runs(study, "none")[0]
+    write(results, variant, run, run_text({100: 1.0, 1000: 1.0}), cpu=())
+    with pytest.raises(RunFileError, match=f"{run.path.name}.*does not tell the CPU time"):
+        tables.tabulate(study, results)
 
 
-def test_an_unknown_ablation_is_named(study, results, tmp_path, capsys):
-    envs = tmp_path / "envs.yaml"
-    envs.write_text(yaml.safe_dump(study))
-    assert main(["--ablation", "pase", "--envs", str(envs), "--results", str(results)]) == 1
-    assert "ablation: pase is not one of pace" in capsys.readouterr().err
+def test_the_page_shows_the_numbers_of_the_table(results, command, tmp_path):
+    assert main(command) == 0
+    out = tmp_path / "page.md"
+    assert page.main(["--results", str(results), "--out", str(out)]) == 0
+    text = out.read_text()
+    assert "| `task` | another discount |" in text
+    assert (
+        "| FrozenLake-v1 | 0.8 | 1,000 | `none` | 3 of 3 | 2 of 3 | 1,000 | 1,000 | 0.67 | 5 |"
+        in text
+    )
+    assert "`task` | 3 of 3 | 0 of 3 | never | never | 0.00 | 5 |" in text
+    assert "runs are finished" not in text
 
 
-# -- numbers of the page ---------------------------------------------------------------------------
+def test_the_figure_shows_every_seed(results, command):
+    assert main(command) == 0
+    table = pd.read_csv(results / "ablations" / "ablations.csv")
+    ice, _ = choices.draw(choices.Tables(table)).axes
 
+    def drawn(label):
+        return [list(line.get_xdata()) for line in ice.lines if line.get_label() == label]
 
-def test_numbers_of_the_page(outcomes):
-    ice = {"environment": "FrozenLake-v1"}
-    assert page.timesteps(outcomes, **ice, gamma=0.99) == "100 (2 of 3)"
-    assert page.timesteps(outcomes, **ice, gamma=0.99, seed=2) == "never"
-    assert page.timesteps(outcomes, environment="MountainCar-v0", gamma=0.9) == "1,000"
-    assert page.spread(outcomes, **ice, gamma=0.9) == "1,000 to never"
-    assert page.late_return(outcomes, environment="MountainCar-v0") == "−105.00"
-
-
-def test_the_page_does_not_invent_runs(outcomes):
-    with pytest.raises(SuiteError, match=r"'gamma': 0\.5"):
-        page.timesteps(outcomes, gamma=0.5)
+    assert drawn("arrived") == [[100, 1000], []]
+    assert [len(dots) for dots in drawn("never")] == [1, 3]
+    assert all(dot > 1000 for dots in drawn("never") for dot in dots)
+    assert drawn("median") == [[1000, 1000]]
+    assert [label.get_text() for label in ice.get_yticklabels()] == [
+        "POWR as it comes",
+        "another discount",
+    ]

@@ -16,7 +16,7 @@ def root(tmp_path, monkeypatch):
         "figures/training_curves.pdf",
         "figures/Taxi-v3.gif",
         "figures/theory.pdf",
-        "figures/ablations/prior.pdf",
+        "figures/ablations/choices.pdf",
         "results/paper/.summary.md.tmp",
         "results/quick/summary.csv",
     ]

@@ -70,9 +70,9 @@ def test_a_new_environment_is_recorded(lake, write_study, tmp_path):
         ),
         (["algorithms", "rmax", "class"], "planning", "rmax.class: .* exactly one algorithm"),
         (
-            ["ablations", "rank", "settings"],
+            ["ablations", "task", "settings"],
             {"gama": [0.9]},
-            "ablations.rank.settings: gama is not",
+            "ablations.task.settings: gama is not",
         ),
         (
             ["scales", "lake", "timesteps", "MountainCar-v0"],

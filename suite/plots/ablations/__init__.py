@@ -1,1 +1,0 @@
-"""The figures of the ablations, one module each; `make ablations` draws them."""

@@ -1,0 +1,96 @@
+"""choices.pdf: timesteps to the threshold with each choice of POWR undone alone."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from suite.plots.render import PANELS_A_ROW, add_note, make_panels, number
+from suite.plots.style import KNOWN
+
+AS_IT_COMES, UNDONE = KNOWN["powr"].colour, "#33415C"
+FIRST = 100  # where the axes of time begin
+BEYOND = 0.32  # how far right of the budget "never" stands, as a share of the axis
+HEIGHT = 1.75
+SPREAD = 0.5  # of a row, over which its seeds are spread
+
+
+class Tables(NamedTuple):
+    ablations: pd.DataFrame
+
+
+def draw(tables: Tables) -> Figure:
+    table = tables.ablations
+    environments = list(dict.fromkeys(table["environment"]))
+    figure, panels = make_panels(environments, HEIGHT)
+    for place, (panel, environment) in enumerate(zip(panels, environments, strict=True)):
+        rows = table[table["environment"] == environment]
+        draw_panel(panel, rows, labelled=place % PANELS_A_ROW == 0)
+    add_note(figure, note(table))
+    return figure
+
+
+def note(table: pd.DataFrame) -> str:
+    seeds, planned = table["seeds"].sum(), table["seeds_planned"].sum()
+    missing = f" {planned - seeds} of {planned} runs are missing." if seeds < planned else ""
+    return (
+        "Timesteps to the first evaluation at the threshold: further left is better. A dot is a "
+        "seed, a bar the median over seeds. A hollow dot is a seed that never arrived within its "
+        "budget, the dashed line. Red is POWR as it comes; each other row changes what it says."
+        f"{missing}"
+    )
+
+
+def draw_panel(panel: Axes, rows: pd.DataFrame, labelled: bool) -> None:
+    budget = rows["timesteps"].iloc[0]
+    threshold = number(rows["threshold"].iloc[0])
+    panel.set_title(f"{panel.get_title()}\nthreshold {threshold}", fontsize=7)
+    set_time_axis(panel, budget)
+    panel.axvline(budget, color="0.6", lw=0.7, dashes=(3, 2))
+    panel.grid(visible=True, axis="x")
+    panel.tick_params(axis="y", length=0)
+    panel.set_yticks(range(len(rows)), rows["change"] if labelled else [""] * len(rows))
+    panel.set_ylim(len(rows) - 0.5, -0.5)
+    for place, row in enumerate(rows.itertuples()):
+        draw_row(panel, place, row, never_of(budget))
+
+
+def set_time_axis(panel: Axes, budget: float) -> None:
+    """Timesteps in log scale up to the budget, and "never" beyond it."""
+    panel.set_xscale("log")
+    panel.set_xlim(0.8 * FIRST, 1.4 * never_of(budget))
+    decades = [10**k for k in range(2, 7) if 10**k <= budget]
+    labels = [f"$10^{{{len(str(decade)) - 1}}}$" for decade in decades]
+    panel.set_xticks([*decades, never_of(budget)], [*labels, "never"])
+    between = [i * decade for decade in decades for i in range(2, 10) if i * decade <= budget]
+    panel.set_xticks(between, [""] * len(between), minor=True)
+
+
+def never_of(budget: float) -> float:
+    return budget * (budget / FIRST) ** BEYOND
+
+
+def draw_row(panel: Axes, place: int, row: Any, never: float) -> None:
+    if row.seeds == 0:
+        middle = np.sqrt(np.prod(panel.get_xlim()))
+        panel.text(middle, place, "no run yet", fontsize=5.5, color="0.5", ha="center", va="center")
+        return
+    colour = AS_IT_COMES if row.ablation == "none" else UNDONE
+    arrived = arrivals_of(row.first_arrivals)
+    heights = place + SPREAD * (np.arange(row.seeds) - (row.seeds - 1) / 2) / row.seeds
+    dots = {"linestyle": "none", "marker": "o", "ms": 3, "mec": colour, "mew": 0.7}
+    panel.plot(arrived, heights[: len(arrived)], mfc=colour, label="arrived", **dots)
+    late = heights[len(arrived) :]
+    panel.plot([never] * len(late), late, mfc="white", label="never", **dots)
+    if not pd.isna(row.median_first_arrival):
+        ends = (place - 0.36, place + 0.36)
+        panel.plot([row.median_first_arrival] * 2, ends, color=colour, lw=1.0, label="median")
+
+
+def arrivals_of(cell: Any) -> list[float]:
+    """The timesteps in a cell, which pandas has read as one number where no cell has two."""
+    return [] if pd.isna(cell) else [float(timestep) for timestep in str(cell).split()]
