@@ -45,8 +45,7 @@ class Log:
                     "cpu_seconds": time.process_time(),
                     "resident_bytes": provenance.resident_memory_bytes(),
                     "peak_bytes": provenance.peak_memory_bytes(),
-                    "states": len(agent._coefficients),
-                    "carrying": int(agent._coefficients.any(axis=1).sum()),
+                    "plans": agent.n_plans_,
                 }
             )
             print(f"{self.name}: {self.rows[-1]}", file=sys.stderr, flush=True)
@@ -75,8 +74,7 @@ def stretches(environment: str, points: list[dict[str, Any]]) -> list[dict[str, 
             "exponent": exponent(points, k),
             "resident MiB": point["resident_bytes"] / MIB,
             "peak MiB": point["peak_bytes"] / MIB,
-            "states": point["states"],
-            "states in the policy": point["carrying"],
+            "plans": point["plans"],
         }
         for k, (before, point) in enumerate(pairwise(points), start=1)
     ]

@@ -15,7 +15,7 @@ from benchmarks.table import Table
 from powr import POWR
 from powr.mirror_descent import mirror_descent
 from suite import config
-from suite.training import algorithms, environments, provenance
+from suite.training import environments, provenance
 
 NAME = "tabular"
 OVERHEAD = "overhead"
@@ -62,7 +62,8 @@ def tables(quick: bool, repeats: int) -> list[Table]:
     for environment in ENVIRONMENTS:
         settings = config.resolve(study, "paper", environment, "powr")
         timesteps = QUICK_TIMESTEPS if quick else settings["timesteps"]
-        agent = new_agent(settings, environments.make(settings["environment"])).learn(timesteps)
+        env = environments.make(settings["environment"])
+        agent = POWR(env, summed=True, seed=0).learn(timesteps)
         planning.append({"environment": environment, **steps_a_second(agent, repeats)})
         rounds = [time_inside_env(settings, timesteps) for _ in range(repeats)]
         overhead.append({"environment": environment, "timesteps": timesteps, **shares(rounds)})
@@ -77,18 +78,10 @@ def tables(quick: bool, repeats: int) -> list[Table]:
     ]
 
 
-def new_agent(settings: dict[str, Any], env: gymnasium.Env) -> POWR:
-    arguments = dict(settings["algorithm"]["settings"])
-    kernel = algorithms.build_kernel(**arguments.pop("kernel"))
-    return POWR(env, kernel=kernel, seed=0, **arguments)
-
-
 def steps_a_second(agent: POWR, repeats: int) -> dict[str, Any]:
     model = agent.model_
     uniform = np.zeros((len(model.states_), agent.n_actions))
-    descend = partial(
-        mirror_descent, model, uniform, steps=STEPS, step_size=agent.step_size, gamma=agent.gamma
-    )
+    descend = partial(mirror_descent, model, uniform, steps=STEPS, step_size=1.0, gamma=0.99)
     seconds = [timed(descend)[0] for _ in range(repeats)]
     return {
         "states": len(model.states_),
@@ -100,7 +93,7 @@ def steps_a_second(agent: POWR, repeats: int) -> dict[str, Any]:
 def time_inside_env(settings: dict[str, Any], timesteps: int) -> dict[str, float]:
     """Seconds of a run and of those the ones inside its environment's methods."""
     env = Clocked(environments.make(settings["environment"]))
-    seconds, _ = timed(lambda: new_agent(settings, env).learn(timesteps))
+    seconds, _ = timed(lambda: POWR(env, seed=0).learn(timesteps))
     return without_clock(seconds, env, *cost_of_clocking())
 
 

@@ -49,6 +49,7 @@ def continuous_error(gamma: float, n: int, seed: int) -> float:
         KERNEL,
         continuous.N_ACTIONS,
         regularization=factor * n**power,
+        method="low_rank",
         tolerance=1e-6,
         max_rank=300,
     ).fit(*continuous.sample(n, np.random.default_rng([seed, n])))

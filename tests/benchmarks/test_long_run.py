@@ -13,8 +13,7 @@ def point(timesteps, cpu_seconds):
         "cpu_seconds": cpu_seconds,
         "resident_bytes": 2**20,
         "peak_bytes": 2**21,
-        "states": 10,
-        "carrying": 5,
+        "plans": 10,
     }
 
 
