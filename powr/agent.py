@@ -160,7 +160,8 @@ class POWR:
 
     @property
     def settings_(self) -> dict[str, tuple[Any, str]]:
-        return self._planner.chosen()
+        chosen = self._planner.chosen()
+        return {name: why for name, why in chosen.items() if getattr(self, name, None) is None}
 
     def learn(
         self, total_timesteps: int, callback: Callback | None = None, progress_bar: bool = False

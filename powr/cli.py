@@ -103,6 +103,9 @@ def train(options: argparse.Namespace) -> None:
     if agent.episode_returns:
         last = agent.episode_returns[-10:]
         print(f"mean return of the last {len(last)} episodes: {np.mean(last):.2f}")
+    for name, (value, why) in agent.settings_.items():
+        shown = f"{value:g}" if isinstance(value, float) else f"{value}"
+        print(f"chosen: {name} {shown} ({why})")
     print(f"saved to {options.save}")
 
 

@@ -189,9 +189,11 @@ class FinitePlanner:
             "kernel": (Dirac(), "the states are finite"),
             "gamma": (self.gamma, "ten time limits, at most a horizon of 1,000"),
             "prior": (self.returns.best, "the best discounted return-to-go seen so far"),
-            "imagined visits": (
-                self._imagined,
-                "a pair has shown two outcomes" if self.is_random else "no outcome has varied yet",
+            "regularization": (
+                self._imagined / max(self.data.size, 1),
+                "one imagined visit per pair, since outcomes vary"
+                if self.is_random
+                else "next to none, since no outcome has varied yet",
             ),
         }
 
