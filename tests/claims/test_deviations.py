@@ -32,7 +32,6 @@ def test_every_declared_setting_departs(study, document):
 
 
 CHANGES = {
-    "powr.gamma": lambda study: study["algorithms"]["powr"]["settings"].update(gamma=0.9),
     "a2c.learning_rate": lambda study: study["algorithms"]["a2c"]["settings"].update(
         learning_rate=0.1
     ),
@@ -79,7 +78,7 @@ def test_a_tuned_algorithm_under_another_name_is_no_departure(study, document):
     ("old", "new", "message"),
     [
         ("touches: [taxi-eight,", "touches: [taxi-nine,", "taxi-nine is not the id of a claim"),
-        ("id: budgets", "id: powr-prior", "powr-prior is given twice"),
+        ("id: budgets", "id: ice-not-slippery", "ice-not-slippery is given twice"),
         ("    effect: Expected to be none on average.\n", "", "effect: Field required"),
     ],
 )

@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 from powr.kernels import Gaussian
-from suite.claims import theory_rules
+from suite.claims import ledger, theory_rules
+from suite.claims.rules import RULES
 from suite.claims.verdicts import NOT_REPRODUCED, PARTLY, REPRODUCED, Data
 from suite.theory import counterexamples, estimation, inexact_pmd
 
@@ -14,19 +15,25 @@ MODELS = [{"id": "FrozenLake-v1", "kwargs": {"is_slippery": True}}]
 NO_DATA = Data(pd.DataFrame(), {}, {}, {})
 
 
+def judge(rule, parameters):
+    """The rule by its name, with its parameters as claims.yaml has them."""
+    claim = {"id": "a-claim", "rule": rule, "parameters": parameters}
+    return RULES[rule](NO_DATA, ledger.parameters_of(claim, "claims.yaml"), LEVEL)
+
+
 CLOSED_FORM = {"models": MODELS, "gamma": 0.9, "regularization": 1e-12, "tolerance": 1e-6}
 
 
 class TestClosedForm:
     def test_reproduced(self):
-        outcome = theory_rules.closed_form(NO_DATA, CLOSED_FORM, LEVEL)
+        outcome = judge("closed_form", CLOSED_FORM)
         assert outcome.verdict == REPRODUCED
         assert outcome.findings[0].subject == "FrozenLake-v1(is_slippery=True)"
         assert 0 < outcome.findings[0].estimate < 1e-6
 
     def test_not_reproduced_by_a_wrong_model(self):
         shrunk = {**CLOSED_FORM, "regularization": 1e-3}
-        assert theory_rules.closed_form(NO_DATA, shrunk, LEVEL).verdict == NOT_REPRODUCED
+        assert judge("closed_form", shrunk).verdict == NOT_REPRODUCED
 
 
 CONVERGENCE = {
@@ -40,13 +47,13 @@ CONVERGENCE = {
 
 class TestConvergence:
     def test_reproduced(self):
-        outcome = theory_rules.convergence(NO_DATA, CONVERGENCE, LEVEL)
+        outcome = judge("convergence", CONVERGENCE)
         assert outcome.verdict == REPRODUCED
         assert outcome.findings[0].estimate < -1
 
     def test_partly_where_the_rate_is_not_reached(self):
         slow = {**CONVERGENCE, "step_size": 1e-3}
-        outcome = theory_rules.convergence(NO_DATA, slow, LEVEL)
+        outcome = judge("convergence", slow)
         assert outcome.verdict == PARTLY
         assert outcome.findings[0].estimate > -1
 
@@ -58,14 +65,14 @@ class TestConvergence:
             return descent._replace(printed_bounds=np.zeros_like(descent.printed_bounds))
 
         monkeypatch.setattr(inexact_pmd, "descend", broken)
-        outcome = theory_rules.convergence(NO_DATA, CONVERGENCE, LEVEL)
+        outcome = judge("convergence", CONVERGENCE)
         assert outcome.verdict == NOT_REPRODUCED
         assert "ABOVE ITS BOUND" in outcome.findings[0].statistic
 
     def test_a_step_that_does_nothing_converges_to_nothing(self, monkeypatch):
         uniform = np.full((16, 4), 0.25)
         monkeypatch.setattr(inexact_pmd, "softmax", lambda exponents: uniform)
-        assert theory_rules.convergence(NO_DATA, CONVERGENCE, LEVEL).verdict != REPRODUCED
+        assert judge("convergence", CONVERGENCE).verdict != REPRODUCED
 
 
 INEXACT = {
@@ -80,7 +87,7 @@ INEXACT = {
 
 class TestInexactConvergence:
     def test_reproduced(self):
-        outcome = theory_rules.inexact_convergence(NO_DATA, INEXACT, LEVEL)
+        outcome = judge("inexact_convergence", INEXACT)
         assert outcome.verdict == REPRODUCED
         subjects = [finding.subject for finding in outcome.findings]
         assert "random MDP 0: falling error" in subjects
@@ -88,7 +95,7 @@ class TestInexactConvergence:
 
     def test_partly_where_falling_errors_are_not_overcome(self):
         slow = {**INEXACT, "step_size": 1e-3}
-        outcome = theory_rules.inexact_convergence(NO_DATA, slow, LEVEL)
+        outcome = judge("inexact_convergence", slow)
         assert outcome.verdict == PARTLY
         assert [finding.supports for finding in outcome.findings].count(False) == 2
 
@@ -96,7 +103,7 @@ class TestInexactConvergence:
         monkeypatch.setattr(
             inexact_pmd, "printed_bounds", lambda errors, *_: np.full(len(errors) - 1, 1e-9)
         )
-        outcome = theory_rules.inexact_convergence(NO_DATA, INEXACT, LEVEL)
+        outcome = judge("inexact_convergence", INEXACT)
         assert outcome.verdict == NOT_REPRODUCED
 
 
@@ -105,7 +112,7 @@ SIMULATION = {"models": MODELS, "random_models": 1, "gamma": 0.9, "sizes": [20, 
 
 class TestSimulationBound:
     def test_reproduced(self):
-        outcome = theory_rules.simulation_bound(NO_DATA, SIMULATION, LEVEL)
+        outcome = judge("simulation_bound", SIMULATION)
         assert outcome.verdict == REPRODUCED
         assert all(0 < finding.estimate < 1 for finding in outcome.findings)
 
@@ -117,7 +124,7 @@ class TestSimulationBound:
             return error._replace(measured=2 * error.bound) if (n, seed) == (200, 1) else error
 
         monkeypatch.setattr(estimation, "tabular_error_and_bounds", larger)
-        outcome = theory_rules.simulation_bound(NO_DATA, SIMULATION, LEVEL)
+        outcome = judge("simulation_bound", SIMULATION)
         assert outcome.verdict == NOT_REPRODUCED
         assert [finding.estimate for finding in outcome.findings].count(2) == 2
 
@@ -147,13 +154,13 @@ class TestEstimationRate:
             "continuous_error",
             lambda gamma, n, seed: n ** (-continuous * wobble[seed]),
         )
-        outcome = theory_rules.estimation_rate(NO_DATA, RATE, LEVEL)
+        outcome = judge("estimation_rate", RATE)
         assert outcome.verdict == verdict
         assert outcome.findings[0].estimate == pytest.approx(tabular)
         assert outcome.findings[0].interval.low < tabular < outcome.findings[0].interval.high
 
     def test_measures_both_kinds_of_model(self):
-        outcome = theory_rules.estimation_rate(NO_DATA, RATE, LEVEL)
+        outcome = judge("estimation_rate", RATE)
         subjects = [finding.subject for finding in outcome.findings]
         assert subjects == ["FrozenLake-v1(is_slippery=True)", "a continuous MDP"]
         assert all(finding.estimate > 0 for finding in outcome.findings)
@@ -172,12 +179,12 @@ KERNEL = {
 
 class TestCompatibleKernel:
     def test_reproduced(self):
-        outcome = theory_rules.compatible_kernel(NO_DATA, KERNEL, LEVEL)
+        outcome = judge("compatible_kernel", KERNEL)
         assert outcome.verdict == REPRODUCED
 
     def test_not_reproduced_by_a_kernel_of_another_kind(self, monkeypatch):
         monkeypatch.setattr(theory_rules, "Exponential", lambda bandwidth: Gaussian(0.1))
-        outcome = theory_rules.compatible_kernel(NO_DATA, KERNEL, LEVEL)
+        outcome = judge("compatible_kernel", KERNEL)
         assert outcome.verdict == NOT_REPRODUCED
 
 
@@ -187,13 +194,13 @@ class TestAsPrinted:
     )
     def test_verdict(self, monkeypatch, left, verdict):
         case = counterexamples.Inequality("a number", left, printed=1.0, proven=2.0)
-        monkeypatch.setattr(counterexamples, "COUNTEREXAMPLES", {"a_case": lambda: case})
-        outcome = theory_rules.as_printed(NO_DATA, {"examples": ["a_case"]}, LEVEL)
+        monkeypatch.setattr(counterexamples, "COUNTEREXAMPLES", {"simulation_lemma": lambda: case})
+        outcome = judge("as_printed", {"examples": ["simulation_lemma"]})
         assert outcome.verdict == verdict
         assert outcome.findings[0].statistic == "a number, to be at most 1"
 
     def test_nothing_can_be_proven_in_its_place(self, monkeypatch):
         case = counterexamples.Inequality("a number", 1.5, printed=1.0, proven=np.nan)
-        monkeypatch.setattr(counterexamples, "COUNTEREXAMPLES", {"a_case": lambda: case})
-        outcome = theory_rules.as_printed(NO_DATA, {"examples": ["a_case"]}, LEVEL)
+        monkeypatch.setattr(counterexamples, "COUNTEREXAMPLES", {"simulation_lemma": lambda: case})
+        outcome = judge("as_printed", {"examples": ["simulation_lemma"]})
         assert outcome.verdict == NOT_REPRODUCED
