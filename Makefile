@@ -46,9 +46,10 @@ ablations: $(READY) ## each of POWR's choices undone alone: table, figure and do
 test: $(READY) lint ## every test that needs nothing but Python
 	$(BIN)/python -m pytest --numprocesses $(CORES) --dist worksteal
 
-lint: $(READY) ## ruff, snakefmt, and whether lock, pyproject.toml and environment.yml agree
+lint: $(READY) ## ruff, mypy, snakefmt, and whether lock, pyproject.toml and environment.yml agree
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/mypy powr
 	$(BIN)/snakefmt --check Snakefile rules
 	$(BIN)/python -m pytest --quiet -m repository tests/test_supply_chain.py
 
