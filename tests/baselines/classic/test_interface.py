@@ -1,9 +1,13 @@
 """What holds for every peer: budgets, seeds, policies, terminations, and errors that help."""
 
+import doctest
+
 import gymnasium
 import numpy as np
 import pytest
 
+from baselines import classic
+from baselines.classic import tile_coder
 from baselines.classic.cme_value_iteration import CMEValueIteration
 from baselines.classic.dyna_q import DynaQ
 from baselines.classic.lspi import LSPI
@@ -148,3 +152,10 @@ def test_what_is_no_bounded_box_is_refused_by_the_others(peer):
 def test_continuous_actions_are_refused(peer):
     with pytest.raises(ValueError, match=r"needs finitely many actions.*choose"):
         build(peer, gymnasium.make("Pendulum-v1"))
+
+
+@pytest.mark.parametrize("module", [classic, tile_coder])
+def test_examples_run(module):
+    result = doctest.testmod(module)
+    assert result.attempted > 0
+    assert result.failed == 0
