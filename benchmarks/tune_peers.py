@@ -49,6 +49,10 @@ def product(**values: Any) -> list[Setting]:
     return [dict(zip(values, chosen, strict=True)) for chosen in itertools.product(*lists)]
 
 
+DYNA_Q_OF_THE_TEXTBOOK = product(
+    initial_value=0.0, planning_steps=50, gamma=0.95, learning_rate=[0.1, 1.0], epsilon=0.1
+)
+
 SETTINGS: dict[str, dict[str, list[Setting]]] = {
     "rmax": {
         "FrozenLake-v1": [
@@ -66,13 +70,7 @@ SETTINGS: dict[str, dict[str, list[Setting]]] = {
                 learning_rate=1.0,
                 epsilon=0.0,
             ),
-            *product(
-                initial_value=0.0,
-                planning_steps=50,
-                gamma=0.95,
-                learning_rate=[0.1, 1.0],
-                epsilon=0.1,
-            ),
+            *DYNA_Q_OF_THE_TEXTBOOK,
         ],
         "Taxi-v3": [
             *product(
@@ -89,13 +87,7 @@ SETTINGS: dict[str, dict[str, list[Setting]]] = {
                 learning_rate=1.0,
                 epsilon=0.0,
             ),
-            *product(
-                initial_value=0.0,
-                planning_steps=50,
-                gamma=0.95,
-                learning_rate=[0.1, 1.0],
-                epsilon=0.1,
-            ),
+            *DYNA_Q_OF_THE_TEXTBOOK,
         ],
     },
     "optimistic_q": {

@@ -1,1 +1,24 @@
-"""Algorithms for small problems, without neural networks."""
+"""Textbook peers, one module per algorithm: what POWR must beat beside deep networks.
+
+For finite observations: `rmax`, `dyna_q`, `optimistic_q`, `psrl`. For observations in a bounded
+box: `sarsa_lambda`, `lspi`, `cme_value_iteration`. Each module has one public class, and all have
+one interface:
+
+- `Peer(env, *, seed, **constants)`: env is a gymnasium.Env with Discrete actions. Constants that
+  were tuned (results/tuning) have no default. An environment or a constant that does not fit is a
+  ValueError that says what would.
+- `learn(timesteps, callback=None)`: takes exactly so many steps more and returns the peer. The
+  callback is called with the peer after every step; a true answer ends training at once.
+- `num_timesteps`: steps taken so far.
+- `predict(observations, deterministic=True)`: the greedy actions and None, for one observation or a
+  batch; drawn from `action_probabilities` if not deterministic.
+- `action_probabilities(observations)`: the policy that training acts with, (n, n_actions).
+- `action_values(observations)`: the estimates it follows from, (n, n_actions).
+
+>>> import gymnasium
+>>> from baselines.classic.rmax import RMax
+>>> env = gymnasium.make("FrozenLake-v1", is_slippery=False)
+>>> peer = RMax(env, seed=0, v_max=1.0, known_after=1, gamma=0.99).learn(200)
+>>> peer.predict([0, 4, 8])
+(array([1, 1, 2]), None)
+"""

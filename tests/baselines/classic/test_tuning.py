@@ -1,0 +1,59 @@
+"""The choice of the peers' constants: equal effort, development seeds, a rule that is applied."""
+
+import math
+from pathlib import Path
+
+import pytest
+
+from benchmarks.tune_peers import (
+    SEEDS,
+    SETTINGS,
+    Outcome,
+    choose,
+    find_class,
+    first_arrival,
+    lasting_arrival,
+    read,
+    write,
+)
+
+MODULES = {path.stem for path in Path("baselines", "classic").glob("*.py")}
+SHARED = {"__init__", "agent", "finite", "box", "batch", "count_model", "planning", "tile_coder"}
+
+
+def test_every_peer_is_tuned_with_at_most_ten_settings_on_development_seeds():
+    assert set(SETTINGS) == MODULES - SHARED
+    assert min(SEEDS) >= 1000
+    for environments in SETTINGS.values():
+        assert all(len(settings) <= 10 for settings in environments.values())
+
+
+@pytest.mark.parametrize("peer", SETTINGS)
+def test_a_module_holds_one_public_class(peer):
+    assert find_class(peer).__module__ == f"baselines.classic.{peer}"
+
+
+def test_arrivals():
+    times = list(range(1, 61))
+    returns = [0.0] * 9 + [1.0] * 20 + [0.0] * 2 + [1.0] * 29
+    assert first_arrival(times, returns, 1.0) == 10
+    # 2 of the 51 evaluations from the tenth on are below.
+    assert lasting_arrival(times, returns, 1.0) == 10
+    returns[40] = 0.0
+    assert lasting_arrival(times, returns, 1.0) == 32
+    assert lasting_arrival(times, [*returns[:-2], 0.0, 0.0], 1.0) == math.inf
+
+
+def test_the_smallest_median_lasting_arrival_wins_and_ties_go_to_the_larger_return(tmp_path):
+    def rows(setting, lasting, final):
+        return [Outcome("env", setting, i, 1, time, final) for i, time in enumerate(lasting)]
+
+    table = [
+        *rows("a", [1, 5, math.inf], 1.0),
+        *rows("b", [4, 4, 4], 0.5),
+        *rows("c", [4, 4, math.inf], 0.7),
+        *rows("d", [math.inf] * 3, 2.0),
+    ]
+    write(tmp_path / "table.csv", table)
+    assert read(tmp_path / "table.csv") == table
+    assert choose(table, "env")[0] == "c"
