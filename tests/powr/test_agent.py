@@ -321,7 +321,9 @@ def test_a_dimension_without_spread_has_bandwidth_one():
 def test_a_kernel_given_is_used():
     kernel = Exponential([0.5, 0.05])
     assert kernel_of(POWR("MountainCar-v0", kernel=kernel, **SMALL).learn(200)) is kernel
-    assert POWR("MountainCar-v0", kernel=kernel).learn(60).settings_["kernel"][0] is kernel
+    agent = POWR("MountainCar-v0", kernel=kernel).learn(60)
+    assert agent.model_.kernel is kernel
+    assert "kernel" not in agent.settings_  # it was not chosen
 
 
 # -- imports --------------------------------------------------------------------------------------
