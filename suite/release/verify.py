@@ -122,7 +122,9 @@ def first_difference(shipped: bytes, made: bytes) -> str:
         return f"{len(shipped)} bytes shipped, {len(made)} made here"
     for number, (old, new) in enumerate(zip(*lines, strict=False), start=1):
         if old != new:
-            return f"line {number} is {old[:80]!r}, here {new[:80]!r}"
+            start = max(0, len(os.path.commonprefix([old, new])) - 20)
+            old, new = (line[start : start + 80] for line in (old, new))
+            return f"line {number}, from character {start + 1}: {old!r}, here {new!r}"
     return f"{len(lines[0])} lines shipped, {len(lines[1])} made here"
 
 
