@@ -112,9 +112,7 @@ SETTINGS: dict[str, dict[str, list[Setting]]] = {
         ),
     },
     "sarsa_lambda": {
-        "MountainCar-v0": product(
-            step_size=[0.5, 1.0], trace_decay=[0.9, 0.95], tiles=8, epsilon=0.0
-        ),
+        "MountainCar-v0": product(step_size=[0.5, 1.0], trace_decay=0.9, tiles=8, epsilon=0.0),
     },
     "lspi": {
         "MountainCar-v0": product(
