@@ -15,6 +15,7 @@ from pathlib import Path
 from snakemake.utils import min_version, validate
 
 from suite.config import load, runs, variant_runs
+from suite.config.kinds import AUTHORS
 from suite.failures import last_words
 
 min_version("9.0")
@@ -32,6 +33,16 @@ STUDY = load("envs.yaml")
 RUNS = [Path("results", run.path) for run in runs(STUDY, SCALE)]
 if PARTIAL:
     RUNS = [path for path in RUNS if path.exists()]
+
+# The paper's figures once more, where algorithms have the settings of its authors.
+AUTHORS_FIGURES = [
+    f"{FIGURES}/{name}_authors.pdf"
+    for name in ("training_curves", "threshold_boxplots")
+    if any(
+        STUDY["algorithms"][run.algorithm]["source"]["kind"] == AUTHORS
+        for run in runs(STUDY, SCALE)
+    )
+]
 
 # Names of the algorithms whose runs leave a trained agent beside them.
 POWR = "|".join(
@@ -78,6 +89,8 @@ rule all:
         summary=f"{RESULTS}/summary.md",
         training_curves=f"{FIGURES}/training_curves.pdf",
         threshold_boxplots=f"{FIGURES}/threshold_boxplots.pdf",
+        authors=AUTHORS_FIGURES,
+        ladder=f"{FIGURES}/ladder.pdf",
         claims=f"{RESULTS}/claims.md",
         cost=f"{RESULTS}/cost.csv",
         report=f"{RESULTS}/report.html",

@@ -80,8 +80,22 @@ rule training_curves:
     params:
         scale=SCALE,
         folder=lambda wildcards, output: Path(output.pdf).parent,
+        authors="",
     shell:
-        "python -m suite figure training_curves --scale {params.scale:q} --out-dir {params.folder:q} 2> {log:q}"
+        "python -m suite figure training_curves --scale {params.scale:q} {params.authors} --out-dir {params.folder:q} 2> {log:q}"
+
+
+use rule training_curves as training_curves_authors with:
+    output:
+        pdf=f"{FIGURES}/training_curves_authors.pdf",
+        svg=report(f"{FIGURES}/training_curves_authors.svg", category="Figures"),
+        png=f"{FIGURES}/training_curves_authors.png",
+    log:
+        f"logs/{SCALE}/training_curves_authors.log",
+    params:
+        scale=SCALE,
+        folder=lambda wildcards, output: Path(output.pdf).parent,
+        authors="--authors",
 
 
 rule threshold_boxplots:
@@ -100,8 +114,22 @@ rule threshold_boxplots:
     params:
         scale=SCALE,
         folder=lambda wildcards, output: Path(output.pdf).parent,
+        authors="",
     shell:
-        "python -m suite figure threshold_boxplots --scale {params.scale:q} --out-dir {params.folder:q} 2> {log:q}"
+        "python -m suite figure threshold_boxplots --scale {params.scale:q} {params.authors} --out-dir {params.folder:q} 2> {log:q}"
+
+
+use rule threshold_boxplots as threshold_boxplots_authors with:
+    output:
+        pdf=f"{FIGURES}/threshold_boxplots_authors.pdf",
+        svg=report(f"{FIGURES}/threshold_boxplots_authors.svg", category="Figures"),
+        png=f"{FIGURES}/threshold_boxplots_authors.png",
+    log:
+        f"logs/{SCALE}/threshold_boxplots_authors.log",
+    params:
+        scale=SCALE,
+        folder=lambda wildcards, output: Path(output.pdf).parent,
+        authors="--authors",
 
 
 rule gif:
@@ -167,6 +195,45 @@ rule cost:
         scale=SCALE,
     shell:
         "python -m suite cost --scale {params.scale:q} 2> {log:q}"
+
+
+rule ladder_table:
+    input:
+        study="envs.yaml",
+        runs=RUNS,
+        arrivals=rules.aggregate.output.arrivals,
+        code=CODE,
+    output:
+        table=f"{RESULTS}/ladder.csv",
+    log:
+        f"logs/{SCALE}/ladder_table.log",
+    localrule: True
+    conda:
+        "../environment.yml"
+    params:
+        scale=SCALE,
+    shell:
+        "python -m suite ladder --scale {params.scale:q} 2> {log:q}"
+
+
+rule ladder:
+    input:
+        table=rules.ladder_table.output.table,
+        code=PLOTS,
+    output:
+        pdf=f"{FIGURES}/ladder.pdf",
+        svg=report(f"{FIGURES}/ladder.svg", category="Figures"),
+        png=f"{FIGURES}/ladder.png",
+    log:
+        f"logs/{SCALE}/ladder.log",
+    localrule: True
+    conda:
+        "../environment.yml"
+    params:
+        scale=SCALE,
+        folder=lambda wildcards, output: Path(output.pdf).parent,
+    shell:
+        "python -m suite figure ladder --scale {params.scale:q} --out-dir {params.folder:q} 2> {log:q}"
 
 
 rule report:
