@@ -1,4 +1,4 @@
-"""The command line: train an agent and save it, evaluate it, render an episode of it.
+"""The command line: train an agent and save it, evaluate it, show what it does and thinks.
 
 Bad input ends with exit code 2 and one line, an interrupt with 130; neither writes a file.
 """
@@ -138,7 +138,17 @@ def render(options: argparse.Namespace) -> None:
     print(f"{options.out}: {end.timestep} timesteps, return {end.return_so_far:g}")
 
 
-COMMANDS = {"train": train, "evaluate": evaluate, "render": render}
+def explain(options: argparse.Namespace) -> None:
+    out = options.out or Path(f"{options.agent.stem}.png")
+    with checking_input():
+        check_destination(out)
+        from powr import plots
+
+        plots.explain(load_agent(options), out, show=options.show)
+    print(f"{out}: what the agent thinks")
+
+
+COMMANDS = {"train": train, "evaluate": evaluate, "render": render, "explain": explain}
 
 STATISTICS: dict[str, Callable[[list[float]], Any]] = {
     "mean": np.mean,
