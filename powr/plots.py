@@ -55,7 +55,7 @@ _MARGIN = 0.04
 _WIDTH = 8.0  # of maps in inches, at most
 _MOMENTS = 24
 _FRAME_MS = 400
-_DOTS_PER_INCH = 110
+_DOTS_PER_INCH, _DOTS_OF_ANIMATION = 110, 80
 
 # Actions less likely than this are not drawn.
 _LEAST_PROBABILITY = 0.05
@@ -150,7 +150,7 @@ def chosen(show: Sequence[str] | None, layout: Layout) -> list[str]:
 
 def picture(figure: Figure) -> Image.Image:
     buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=_DOTS_PER_INCH)
+    figure.savefig(buffer, format="png", dpi=_DOTS_OF_ANIMATION)
     return Image.open(buffer).convert("RGB")
 
 
