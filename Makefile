@@ -59,8 +59,9 @@ report: $(READY) ## train what is missing at SCALE (quick), then write results/S
 report-test: $(READY) ## open a report in headless Chromium (Debian's package chromium)
 	$(BIN)/python -m pytest -m browser
 
-sample-efficiency: $(READY) ## POWR's timesteps to threshold on all eight environments, and a bandit
-	$(BIN)/python -m benchmarks.sample_efficiency
+sample-efficiency: $(READY) ## POWR as it comes on eight environments, and each of its choices undone
+	$(BIN)/snakemake --cores $(CORES) --config scale=sample-efficiency -- results/sample-efficiency/runs.csv results/ablations/ablations.csv
+	$(BIN)/python -m benchmarks.sample_efficiency | tee results/sample-efficiency/table.md
 
 bench: $(READY) ## speed and growth of the solver: tables and figure in benchmarks/results
 	$(BIN)/python -m benchmarks.speed

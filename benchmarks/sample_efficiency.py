@@ -1,46 +1,41 @@
-"""POWR as it comes, on eight environments and a bandit, one table: make sample-efficiency.
+"""POWR as it comes, on eight environments and a bandit, in tables: make sample-efficiency.
 
-Runs the scale `sample-efficiency` of envs.yaml by the suite's protocol. "First" is the first
-evaluation whose 20 episodes reach the threshold. What comes after it is judged by the exact return
-where the environment has a transition table, since 20 episodes on ice fall below it by chance.
+Reads the runs of the scale `sample-efficiency` of envs.yaml, and ablations.csv: what each choice
+adds. "First" is the first evaluation whose 20 episodes reach the threshold. What comes after it is
+judged by the exact return where the environment has a transition table, since 20 episodes on ice
+fall below it by chance.
 """
 
 from __future__ import annotations
 
-import io
 from concurrent.futures import ProcessPoolExecutor
 from os import cpu_count
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import gymnasium
 import numpy as np
 import pandas as pd
 
 from powr import POWR
-from suite import config
-from suite.results import arrivals
+from suite import config, markdown
+from suite.results import aggregate, arrivals
 from suite.results.cost import cpu_seconds
 from suite.results.statistics import censored_median
-from suite.training import provenance
-from suite.training.run import run
+from suite.results.tables import read_table
 
 SCALE = "sample-efficiency"
+RESULTS = Path("results")
 HEADINGS = (
     *("environment", "threshold", "reached", "median first", "range", "median lasting"),
-    *("return in 2nd half", "below in 2nd half", "CPU s per run"),
+    *("judged from", "mean return", "lowest seed", "below", "CPU s per run"),
 )
+# Where a run is judged for whether it stays at the threshold; elsewhere the second half is.
+JUDGED_FROM = {"MountainCar-v0": 5_000}
 BANDIT_MEANS = (1.0, 1.5)
 BANDIT_EPISODES = 200
 BANDIT_SEEDS = 30
 BANDIT_SCALES = (1.0, 1e-3, 1e3)
-
-
-class Outcome(NamedTuple):
-    """The evaluations of one run, and the CPU seconds it took."""
-
-    evaluations: pd.DataFrame
-    seconds: float
 
 
 class Bandit(gymnasium.Env):
@@ -68,31 +63,25 @@ def finds_right_arm(scale: float, seed: int) -> bool:
     return int(action) == int(np.argmax(BANDIT_MEANS))
 
 
-def train(task: config.Run, study: dict[str, Any]) -> Outcome:
-    settings = config.resolve(study, SCALE, task.environment, task.algorithm)
-    csv, document, _ = run(settings, task.seed, f"{task.environment}, seed {task.seed}")
-    table = pd.read_csv(io.StringIO(csv)).assign(
-        environment=task.environment, algorithm=task.algorithm, seed=task.seed
-    )
-    return Outcome(table, cpu_seconds(Path(task.path), document))
-
-
-def row(threshold: float, outcomes: list[Outcome]) -> tuple[str, ...]:
-    """One line of the printed table: an environment over all seeds."""
-    played = pd.concat(outcome.evaluations for outcome in outcomes)
-    exact = arrivals.judged_exactly(played)
-    first = np.sort(arrival_times(played, threshold, arrivals.FIRST))
-    late = arrivals.second_half(exact)["mean"]
+def row(evaluations: pd.DataFrame, threshold: float, seconds: list[float]) -> tuple[str, ...]:
+    """One line of the table: an environment over all seeds."""
+    exact = arrivals.judged_exactly(evaluations)
+    first = np.sort(arrival_times(evaluations, threshold, arrivals.FIRST))
+    environment = evaluations["environment"].iloc[0]
+    start = JUDGED_FROM.get(environment, exact["timestep"].max() // 2)
+    late = exact[exact["timestep"] >= start]
     return (
-        played["environment"].iloc[0],
+        environment,
         f"{threshold:g}",
         f"{np.isfinite(first).sum()} of {len(first)}",
         in_words(censored_median(first)),
         f"{in_words(first[0])} to {in_words(first[-1])}",
         in_words(censored_median(arrival_times(exact, threshold, arrivals.LASTING))),
-        f"{late.mean():.3f}",
-        f"{(late < threshold).mean():.1%}",
-        f"{np.median([outcome.seconds for outcome in outcomes]):.0f}",
+        f"{start:,}",
+        f"{late['mean'].mean():.3f}",
+        f"{late.groupby('seed')['mean'].mean().min():.3f}",
+        f"{(late['mean'] < threshold).mean():.1%}",
+        f"{np.median(seconds):.0f}",
     )
 
 
@@ -107,30 +96,53 @@ def in_words(time: float) -> str:
     return f"{time:,.0f}" if np.isfinite(time) else "never"
 
 
-def print_table(rows: list[tuple[str, ...]]) -> None:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for cells in rows:
-        print("  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)))
+def sample_efficiency(study: dict[str, Any]) -> str:
+    loaded = aggregate.load_runs(study, SCALE, RESULTS, partial=False)
+    rows = []
+    for name, evaluations in loaded.evaluations.groupby("environment", sort=False):
+        seconds = [
+            cpu_seconds(RESULTS / run.path, metadata)
+            for run, metadata in loaded.metadata.items()
+            if run.environment == name
+        ]
+        rows.append(row(evaluations, study["environments"][name]["thresholds"][0], seconds))
+    return markdown.table([HEADINGS, *rows])
+
+
+def ablations(table: pd.DataFrame) -> str:
+    """Median first arrival, arrivals where some are missing, and late return, by choice undone."""
+    environments = list(dict.fromkeys(table["environment"]))
+    rows = [("what is undone", *environments)]
+    for change, undone in table.groupby("change", sort=False):
+        cells = undone.set_index("environment")
+        rows.append((change, *(cell(cells.loc[name]) for name in environments)))
+    return markdown.table(rows)
+
+
+def cell(undone: pd.Series) -> str:
+    first = undone["median_first_arrival"]
+    arrived, seeds = int(undone["n_reached"]), int(undone["seeds"])
+    missing = "" if arrived == seeds else f" ({arrived} of {seeds})"
+    time = "never" if pd.isna(first) else f"{first:,.0f}"
+    return f"{time}{missing}; {undone['late_return']:.3g}"
+
+
+def bandit() -> str:
+    pulls = [(scale, seed) for scale in BANDIT_SCALES for seed in range(BANDIT_SEEDS)]
+    with ProcessPoolExecutor(cpu_count()) as pool:
+        found = list(pool.map(finds_right_arm, *zip(*pulls, strict=True)))
+    right = [scale for (scale, _), is_right in zip(pulls, found, strict=True) if is_right]
+    return "\n".join(
+        f"- two-armed bandit, rewards times {scale:g}: the right arm in {right.count(scale)} of "
+        f"{BANDIT_SEEDS} seeds"
+        for scale in BANDIT_SCALES
+    )
 
 
 def main() -> None:
-    study = config.load(provenance.ROOT / "envs.yaml")
-    tasks = config.runs(study, SCALE)
-    pulls = [(scale, seed) for scale in BANDIT_SCALES for seed in range(BANDIT_SEEDS)]
-    by_environment: dict[str, list[Outcome]] = {}
-    with ProcessPoolExecutor(cpu_count()) as pool:
-        outcomes = pool.map(train, tasks, [study] * len(tasks))
-        found = pool.map(finds_right_arm, *zip(*pulls, strict=True))
-        for task, outcome in zip(tasks, outcomes, strict=True):
-            by_environment.setdefault(task.environment, []).append(outcome)
-        right = [scale for (scale, _), is_right in zip(pulls, found, strict=True) if is_right]
-    thresholds = {name: study["environments"][name]["thresholds"][0] for name in by_environment}
-    print_table([HEADINGS, *(row(thresholds[name], by_environment[name]) for name in thresholds)])
-    for scale in BANDIT_SCALES:
-        print(
-            f"two-armed bandit, rewards times {scale:g}: "
-            f"the right arm in {right.count(scale)} of {BANDIT_SEEDS} seeds"
-        )
+    print(sample_efficiency(config.load("envs.yaml")), bandit(), sep="\n\n")
+    print("\nEach choice undone alone: median first arrival; return in the second half\n")
+    print(ablations(read_table(RESULTS / config.ABLATIONS / "ablations.csv")))
 
 
 if __name__ == "__main__":

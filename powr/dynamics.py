@@ -17,7 +17,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from powr.kernels import Exponential, Matern52, Stationary, expansion
 from powr.mirror_descent import settle
-from powr.solvers.kriging import Kriging
+from powr.solvers.kriging import Kriging, spread
 from powr.transitions import Columns
 from powr.validation import check_states
 
@@ -185,21 +185,3 @@ def ranges(states: NDArray) -> NDArray:
 
 def with_constant(inputs: NDArray) -> NDArray:
     return np.hstack([np.ones((len(inputs), 1)), inputs])
-
-
-def spread(points: NDArray, n_points: int) -> NDArray:
-    """Numbers of at most `n_points` points that cover the others: one per cell of a grid.
-
-    The grid is made coarser until few enough cells are taken. Of a cell the first point is kept.
-    """
-    if len(points) == 0:
-        return np.empty(0, int)
-    chosen, size = np.arange(len(points)), 1e-3
-    mixing = np.random.default_rng(0).integers(2**62, size=points.shape[1])
-    while True:
-        # One number per cell sorts quicker than its coordinates do.
-        cells = np.floor(points[chosen] / size).astype(np.int64) @ mixing
-        chosen = chosen[np.sort(np.unique(cells, return_index=True)[1])]
-        if len(chosen) <= n_points:
-            return chosen
-        size *= 1.25

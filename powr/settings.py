@@ -9,6 +9,7 @@ from powr.epochs import EpochPlanner
 from powr.kernels import Dirac, Kernel, check_kernel
 from powr.planners import BoxPlanner, FinitePlanner, Planner
 from powr.solvers import TOLERANCE
+from powr.solvers.local import check_stationary
 
 T = TypeVar("T")
 
@@ -143,6 +144,8 @@ def make_epoch_planner(agent: Any) -> EpochPlanner:
         given = getattr(agent, name)
         return _SUMMED_DEFAULTS[name] if given is None else given
 
+    if agent.method == "local" and (agent.kernel or agent._collector.observations.shape == ()):
+        check_stationary(agent.kernel or Dirac())
     return EpochPlanner(
         agent.env.observation_space,
         agent.n_actions,

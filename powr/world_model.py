@@ -42,8 +42,10 @@ class WorldModel:
     regularization : the ridge parameter lambda of Eq. (10).
     method : "exact", one unknown per distinct state-action pair (per state, for the Dirac kernel);
         "low_rank", all data in the span of a dictionary of states from a pivoted Cholesky;
-        "subset", the exact solve on the newest pairs and a spread of the rest; "auto", exact for
-        the Dirac kernel and for up to `max_rank` distinct pairs, else subset.
+        "local", all pairs (near-duplicates merged) by an iterative solve that predicts from
+        landmarks and near neighbours, for kernels of distances; "subset", the exact solve on the
+        newest pairs and a spread of the rest; "auto", exact for the Dirac kernel and for up to
+        `max_rank` distinct pairs, else subset.
     tolerance : largest error of the low-rank kernel on its diagonal.
     max_rank : largest number of states in the dictionary, or of pairs in the subset.
     prior : the action value of what was never seen.

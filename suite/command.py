@@ -1,10 +1,11 @@
-"""How a command ends: its files appear together, or one line says why they do not.
+"""How a command begins and ends: the options that verbs share, and files that appear together.
 
 Bad input, a full disk, Ctrl-C and `kill` show no traceback and leave no file behind.
 """
 
 from __future__ import annotations
 
+import argparse
 import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -17,6 +18,27 @@ from suite import SuiteError
 from suite.write import write_together
 
 STOPPING = (signal.SIGINT, signal.SIGTERM)
+
+# What a verb may ask for by name, with the same meaning everywhere.
+OPTIONS: dict[str, dict[str, Any]] = {
+    "--scale": {"required": True, "help": "a scale of the study"},
+    "--partial": {"action": "store_true", "help": "go on with the runs that are there"},
+    "--envs": {"default": "envs.yaml", "help": "the study (default: %(default)s)"},
+    "--claims": {"default": "claims.yaml", "help": "default: %(default)s"},
+    "--deviations": {"default": "deviations.yaml", "help": "default: %(default)s"},
+    "--results": {"type": Path, "default": Path("results"), "help": "folder of the run files"},
+    "--out-dir": {"type": Path, "help": "default: the scale's folder in the results"},
+}
+
+
+def make_parser(verb: str, description: str | None, *options: str) -> argparse.ArgumentParser:
+    """The parser of a verb: the first line of its module's text, and options of `OPTIONS`."""
+    parser = argparse.ArgumentParser(
+        prog=f"suite {verb}", description=(description or "").partition("\n")[0]
+    )
+    for name in options:
+        parser.add_argument(name, **OPTIONS[name])
+    return parser
 
 
 class Stopped(BaseException):

@@ -31,7 +31,6 @@ Other environments have no floor, and `floor` says why.
 
 from __future__ import annotations
 
-import itertools
 from typing import Any, NamedTuple
 
 import gymnasium
@@ -122,7 +121,7 @@ def lower_bound(task: Task, threshold: float) -> int:
     - expected: how often the policy takes the pair in an episode, counting those that terminate.
     - endless: 1 if the policy's episode from a start does not terminate, else 0.
     """
-    n_starts = np.count_nonzero(task.starts)
+    n_starts = int(np.count_nonzero(task.starts))
     n_states, n_pairs = len(task.rewards), task.rewards.size
     programme = _Programme(
         tried=n_pairs,
@@ -373,7 +372,9 @@ def _steps_to_goal(car: MountainCarEnv, cells: int, *, whole: bool) -> int:
     low = np.stack([edges[:-1], np.zeros(cells)])
     high = np.stack([edges[1:] if whole else edges[:-1], np.zeros(cells)])
     reached = np.zeros(cells**2, bool)
-    for steps in itertools.count(1):
+    steps = 0
+    while True:
+        steps += 1
         low, high = np.concatenate([_push(car, low, high, way) for way in (-1, 0, 1)], axis=2)
         if ((high[0] >= car.goal_position) & (high[1] >= car.goal_velocity)).any():
             return steps

@@ -1,7 +1,8 @@
 """Ways to solve Prop. 3, behind one interface: the data in, weights of the action values out.
 
 `empirical_mdp.py` is exact for the Dirac kernel, `exact.py` for any kernel (on all pairs or on the
-subset of `subset.py`), and `low_rank.py` fits all data in the span of a dictionary of states.
+subset of `subset.py`), `low_rank.py` fits all data in the span of a dictionary of states, and
+`local.py` predicts from landmarks and near neighbours.
 A new way is a module with a class that follows `Solver`, and a line in `make_solver`.
 """
 
@@ -14,10 +15,11 @@ from numpy.typing import NDArray
 from powr.kernels import Dirac, Kernel
 from powr.solvers.empirical_mdp import EmpiricalMDP
 from powr.solvers.exact import ExactModel
+from powr.solvers.local import LocalModel
 from powr.solvers.low_rank import LowRankModel
 from powr.transitions import Transitions
 
-METHODS = ("auto", "exact", "low_rank", "subset")
+METHODS = ("auto", "exact", "low_rank", "local", "subset")
 
 # The error of a low-rank kernel on its diagonal, as a share of the largest k(x, x): at this one the
 # low-rank solve equals the exact one to about seven digits.
@@ -83,6 +85,8 @@ def make_solver(
     """The solver of a method that `choose_method` returned."""
     if method == "low_rank":
         return LowRankModel(kernel, data, tolerance, max_rank)
+    if method == "local":
+        return LocalModel(kernel, data)
     if method == "subset":
         return ExactModel(kernel, data, max_rank)
     if isinstance(kernel, Dirac):

@@ -141,3 +141,22 @@ def farthest_points(points: NDArray, n_points: int) -> NDArray:
         numbers.append(farthest)
         np.minimum(distances, ((points - points[farthest]) ** 2).sum(axis=1), out=distances)
     return np.array(numbers)
+
+
+def spread(points: NDArray, n_points: int, cell: float = 1e-3) -> NDArray:
+    """Numbers of at most `n_points` points that cover the others: one per cell of a grid.
+
+    The grid starts with cells of the size `cell` and is made coarser until few enough of them are
+    taken. Of a cell the first point is kept.
+    """
+    if len(points) == 0:
+        return np.empty(0, int)
+    chosen, size = np.arange(len(points)), cell
+    mixing = np.random.default_rng(0).integers(2**62, size=points.shape[1])
+    while True:
+        # One number per cell sorts quicker than its coordinates do.
+        cells = np.floor(points[chosen] / size).astype(np.int64) @ mixing
+        chosen = chosen[np.sort(np.unique(cells, return_index=True)[1])]
+        if len(chosen) <= n_points:
+            return chosen
+        size *= 1.25

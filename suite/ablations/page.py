@@ -5,7 +5,6 @@ python -m suite ablations-page
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ import jinja2
 import pandas as pd
 
 from suite import config, markdown
-from suite.command import write_result
+from suite.command import make_parser, write_result
 from suite.plots.render import number
 from suite.results.tables import read_table
 
@@ -59,10 +58,7 @@ def render(table: pd.DataFrame) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        prog="suite ablations-page", description=__doc__.splitlines()[0]
-    )
-    parser.add_argument("--results", type=Path, default=Path("results"))
+    parser = make_parser("ablations-page", __doc__, "--results")
     parser.add_argument("--out", type=Path, default=Path("docs/ablations.md"))
     options = parser.parse_args(arguments)
 

@@ -8,7 +8,6 @@ played: luck with the starts would blur what an ablation does.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,7 +16,7 @@ from typing import Any
 import pandas as pd
 
 from suite import SuiteError, config
-from suite.command import write_result
+from suite.command import make_parser, write_result
 from suite.results import arrivals
 from suite.results.aggregate import to_csv
 from suite.results.cost import cpu_seconds
@@ -129,10 +128,7 @@ def median_arrival(column: pd.Series) -> float:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="suite ablations", description=__doc__.splitlines()[0])
-    parser.add_argument("--envs", default="envs.yaml", help="the choices (default: %(default)s)")
-    parser.add_argument("--results", type=Path, default=Path("results"))
-    parser.add_argument("--partial", action="store_true", help="tabulate the runs there are")
+    parser = make_parser("ablations", __doc__, "--envs", "--results", "--partial")
     options = parser.parse_args(arguments)
 
     def make() -> dict[Path, str]:

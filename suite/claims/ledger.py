@@ -3,13 +3,11 @@
 Judges each claim of claims.yaml by its rule on the runs of a scale, once per set of algorithms that
 it names under `against`.
 
-    python -m suite.claims.ledger --scale quick
+    python -m suite claims --scale quick
 """
 
 from __future__ import annotations
 
-import argparse
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, get_type_hints
@@ -23,7 +21,7 @@ from suite.claims.page import render
 from suite.claims.rules import RULES
 from suite.claims.typed import Id, Strict, Text, UniqueTexts, check, check_unique
 from suite.claims.verdicts import NOT_TESTED, Data, Finding, Outcome, Parameters
-from suite.command import write_result
+from suite.command import make_parser, write_result
 from suite.config import Run
 from suite.names import algorithm_name
 from suite.results import aggregate
@@ -249,18 +247,17 @@ def _read_finding(row: Mapping[str, Any]) -> Finding:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        prog="suite.claims.ledger", description=__doc__.splitlines()[0]
+    parser = make_parser(
+        "claims",
+        __doc__,
+        "--scale",
+        "--partial",
+        "--envs",
+        "--claims",
+        "--deviations",
+        "--results",
+        "--out-dir",
     )
-    parser.add_argument("--scale", required=True, help="a scale of the study")
-    parser.add_argument("--partial", action="store_true", help="judge by the runs that are there")
-    parser.add_argument("--envs", default="envs.yaml", help="the study (default: %(default)s)")
-    parser.add_argument("--claims", default="claims.yaml", help="default: %(default)s")
-    parser.add_argument("--deviations", default="deviations.yaml", help="default: %(default)s")
-    parser.add_argument(
-        "--results", type=Path, default=Path("results"), help="folder of the run files"
-    )
-    parser.add_argument("--out-dir", type=Path, help="default: the scale's folder in the results")
     options = parser.parse_args(arguments)
 
     def make() -> dict[Path, str]:
@@ -275,7 +272,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return {folder / "claims.csv": table, folder / "claims.md": page}
 
     return write_result(parser.prog, make)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

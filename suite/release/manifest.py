@@ -2,19 +2,17 @@
 
 In the format of sha256sum, so that `sha256sum --check results/paper/MANIFEST.sha256` reads it.
 
-    python -m suite.release.manifest
+    python -m suite manifest
 """
 
 from __future__ import annotations
 
-import argparse
 import hashlib
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from suite import SuiteError
-from suite.command import write_result
+from suite.command import make_parser, write_result
 
 MANIFEST = Path("results/paper/MANIFEST.sha256")
 FILES = (
@@ -63,12 +61,6 @@ def faults(root: Path) -> dict[str, str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        prog="suite.release.manifest", description=__doc__.splitlines()[0]
-    )
+    parser = make_parser("manifest", __doc__)
     parser.parse_args(arguments)
     return write_result(parser.prog, lambda: {MANIFEST: render(Path())})
-
-
-if __name__ == "__main__":
-    sys.exit(main())

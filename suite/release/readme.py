@@ -1,12 +1,10 @@
 """The README's verdicts and table of the paper scale, kept as the tables have them.
 
-python -m suite.release.readme
+python -m suite readme
 """
 
 from __future__ import annotations
 
-import argparse
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,7 +13,7 @@ import pandas as pd
 from suite import SuiteError, markdown
 from suite.claims import ledger
 from suite.claims.page import count_texts
-from suite.command import write_result
+from suite.command import make_parser, write_result
 from suite.results import summary_page
 from suite.results.tables import read_table
 
@@ -53,9 +51,7 @@ def block(summary: pd.DataFrame) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        prog="suite.release.readme", description=__doc__.splitlines()[0]
-    )
+    parser = make_parser("readme", __doc__)
     parser.parse_args(arguments)
     return write_result(
         parser.prog,
@@ -65,7 +61,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
             )
         },
     )
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -5,12 +5,11 @@ the paper scale again, which must be the shipped bytes, and trains some runs aga
 identical on the versions and the processor that it was first trained on, and elsewhere within the
 spread over seeds.
 
-    python -m suite.release.verify
+    python -m suite verify
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import re
@@ -20,11 +19,13 @@ import sys
 import tempfile
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from powr import POWR
 from suite import SuiteError
+from suite.command import make_parser
 from suite.release import manifest
 from suite.release.agreement import DIFFERS, IDENTICAL, judge_run
 
@@ -122,7 +123,10 @@ def first_difference(shipped: bytes, made: bytes) -> str:
         return f"{len(shipped)} bytes shipped, {len(made)} made here"
     for number, (old, new) in enumerate(zip(*lines, strict=False), start=1):
         if old != new:
-            start = max(0, len(os.path.commonprefix([old, new])) - 20)
+            same = sum(
+                1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False))
+            )
+            start = max(0, same - 20)
             old, new = (line[start : start + 80] for line in (old, new))
             return f"line {number}, from character {start + 1}: {old!r}, here {new!r}"
     return f"{len(lines[0])} lines shipped, {len(lines[1])} made here"
@@ -180,9 +184,7 @@ def verify(root: Path, scratch: Path, patterns: Sequence[str], cores: int) -> It
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        prog="suite.release.verify", description=__doc__.splitlines()[0]
-    )
+    parser = make_parser("verify", __doc__)
     parser.add_argument(
         "--retrain",
         nargs="*",
@@ -199,15 +201,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(line, flush=True)
             found.append(line.finding)
     except (SuiteError, OSError) as error:
-        print(f"suite.release.verify: {error}", file=sys.stderr)
+        print(f"suite verify: {error}", file=sys.stderr)
         found.append(DIFFERS)
     if DIFFERS in found:
-        print(f"suite.release.verify: {found.count(DIFFERS)} disagreements; made here: {scratch}")
+        print(f"suite verify: {found.count(DIFFERS)} disagreements; made here: {scratch}")
         return 1
     shutil.rmtree(scratch)
-    print("suite.release.verify: everything agrees")
+    print("suite verify: everything agrees")
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

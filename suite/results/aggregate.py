@@ -3,13 +3,11 @@
 Reads exactly the run files that envs.yaml names for a scale. All seeds are evaluated at the same
 timesteps, so they are averaged as they are: nothing is interpolated, cut or filled in.
 
-    python -m suite.results.aggregate --scale quick
+    python -m suite aggregate --scale quick
 """
 
 from __future__ import annotations
 
-import argparse
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,7 +17,7 @@ import pandas as pd
 
 from powr.tabular import TabularMDP
 from suite import SuiteError, config
-from suite.command import write_result
+from suite.command import make_parser, write_result
 from suite.config import Run
 from suite.results import arrivals
 from suite.results.run_file import read_run_file
@@ -160,16 +158,9 @@ def to_csv(table: pd.DataFrame) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        prog="suite.results.aggregate", description=__doc__.splitlines()[0]
+    parser = make_parser(
+        "aggregate", __doc__, "--scale", "--partial", "--envs", "--results", "--out-dir"
     )
-    parser.add_argument("--scale", required=True, help="a scale of the study")
-    parser.add_argument("--partial", action="store_true", help="count missing runs, do not stop")
-    parser.add_argument("--envs", default="envs.yaml", help="the study (default: %(default)s)")
-    parser.add_argument(
-        "--results", type=Path, default=Path("results"), help="folder of the run files"
-    )
-    parser.add_argument("--out-dir", type=Path, help="default: the scale's folder in the results")
     options = parser.parse_args(arguments)
 
     def make() -> dict[Path, str]:
@@ -179,7 +170,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return {folder / name: text for name, text in files.items()}
 
     return write_result(parser.prog, make)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -4,15 +4,13 @@ Sample efficiency that costs a day of compute would be a hollow win, so the time
 stands beside its timesteps. A clock also counts what other work took from a shared core,
 and differs from one machine to the next and from run to run: no other table holds what it says.
 
-    python -m suite.results.cost --scale quick
+    python -m suite cost --scale quick
 """
 
 from __future__ import annotations
 
-import argparse
 import csv
 import math
-import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -22,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 from suite import SuiteError, config
-from suite.command import write_result
+from suite.command import make_parser, write_result
 from suite.names import algorithm_name
 from suite.results import aggregate, arrivals
 from suite.results.run_file import RunFileError
@@ -206,13 +204,7 @@ def duration_text(seconds: float) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="suite.results.cost", description=__doc__.splitlines()[0])
-    parser.add_argument("--scale", required=True, help="a scale of the study")
-    parser.add_argument("--envs", default="envs.yaml", help="the study (default: %(default)s)")
-    parser.add_argument(
-        "--results", type=Path, default=Path("results"), help="folder of the run files"
-    )
-    parser.add_argument("--out-dir", type=Path, help="default: the scale's folder in the results")
+    parser = make_parser("cost", __doc__, "--scale", "--envs", "--results", "--out-dir")
     options = parser.parse_args(arguments)
 
     def make() -> dict[Path, str]:
@@ -221,7 +213,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return {folder / "cost.csv": aggregate.to_csv(table)}
 
     return write_result(parser.prog, make)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

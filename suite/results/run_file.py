@@ -110,9 +110,9 @@ def _parse_numbers(path: Path, content: bytes) -> pd.DataFrame:
         if column in ALWAYS_FILLED or not empty.all():
             wrong |= empty
         if wrong.any():
-            line = int(np.argmax(wrong))
+            row = int(np.argmax(wrong))
             raise RunFileError(
-                path, f"line {line + 2} has {cells[column][line]!r} in the column {column}"
+                path, f"line {row + 2} has {cells[column][row]!r} in the column {column}"
             )
     return table
 

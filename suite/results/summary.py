@@ -133,7 +133,7 @@ def _exact_returns(exact: pd.DataFrame, bounds: Bounds) -> dict[str, float]:
     if exact.empty or exact.isna().to_numpy().any():
         return columns
     final = exact.iloc[-1]
-    score = statistics.normalised_score(final, bounds.uniform, bounds.optimum)
+    score = np.asarray(statistics.normalised_score(final, bounds.uniform, bounds.optimum))
     return {
         **columns,
         "exact_mean": final.mean(),
@@ -145,7 +145,7 @@ def _exact_returns(exact: pd.DataFrame, bounds: Bounds) -> dict[str, float]:
 
 def _areas(returns: pd.DataFrame, window: tuple[int, int]) -> dict[str, float]:
     begin, end = window
-    columns = {"area_from": begin, "area_until": end}
+    columns: dict[str, float] = {"area_from": begin, "area_until": end}
     shared = returns[(returns.index > begin) & (returns.index <= end)]
     if len(shared) < 2:
         return columns
@@ -153,7 +153,7 @@ def _areas(returns: pd.DataFrame, window: tuple[int, int]) -> dict[str, float]:
     return {**columns, **_interquartile("area", areas)}
 
 
-def _interquartile(name: str, values: Sequence[float]) -> dict[str, float]:
+def _interquartile(name: str, values: Sequence[float] | np.ndarray) -> dict[str, float]:
     enough = len(values) >= FEWEST_SEEDS_FOR_INTERVAL
     interval = statistics.bootstrap_interval(values) if enough else statistics.NO_INTERVAL
     return {

@@ -47,5 +47,6 @@ def behaviour(
         errors.append(np.abs(estimated - exact).max())
         at_states += step_size * model.at_states(weights)
         on_grid += step_size * estimated
-    norm = transfer_norm(kernel, *data[:2], regularization, points)
+    states, actions, *_ = data
+    norm = transfer_norm(kernel, states, actions, regularization, points)
     return Behaviour(float(max(errors)), norm)

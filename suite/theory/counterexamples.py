@@ -36,7 +36,7 @@ def simulation_lemma() -> Inequality:
     """
     gamma = 0.1
     truth = TabularMDP.from_arrays(
-        [[[0, 0.5, 0.5]], [[0, 1, 0]], [[0, 0, 1]]],
+        [[[0.0, 0.5, 0.5]], [[0.0, 1.0, 0.0]], [[0.0, 0.0, 1.0]]],
         rewards=[[0.0], [1.0], [1.0]],
         initial_distribution=[1, 0, 0],
     )

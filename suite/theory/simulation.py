@@ -7,6 +7,7 @@ norm, with the norm of the estimate T_n as it is.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -28,7 +29,8 @@ def transfer_estimate(model: WorldModel, n_states: int) -> NDArray:
     """T_n of Eq. (10) as an (n_states * n_actions, n_states) matrix, for the Dirac kernel."""
     states = np.arange(n_states)
     columns = [
-        model.expect(lambda x, s=s: x == s, states, past_termination=False).ravel() for s in states
+        model.expect(partial(np.equal, state), states, past_termination=False).ravel()
+        for state in states
     ]
     return np.stack(columns, axis=1)
 

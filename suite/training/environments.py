@@ -31,7 +31,7 @@ def make(settings: dict[str, Any]) -> gymnasium.Env:
         raise SuiteError(
             f"environment {settings['id']} with {settings['kwargs']} cannot be made: {reason}"
         ) from error
-    if env.spec.max_episode_steps is None:
+    if env.spec is None or env.spec.max_episode_steps is None:
         raise SuiteError(
             f"environment {settings['id']} has no time limit, so an evaluation might never end: "
             "give it max_episode_steps in its kwargs"
@@ -47,7 +47,7 @@ class Guarded(gymnasium.Wrapper):
         self.name = name
 
     @property
-    def spec(self) -> EnvSpec | None:
+    def spec(self) -> EnvSpec | None:  # type: ignore[override]
         """The environment's own, by which a saved agent finds it without the suite."""
         return self.env.spec
 
@@ -89,14 +89,15 @@ def fingerprint(env: gymnasium.Env) -> str:
     """Digest of the environment's behaviour, the same for environments that behave alike."""
     behaviour = {
         "spaces": [str(env.observation_space), str(env.action_space)],
-        "time_limit": env.spec.max_episode_steps,
+        "time_limit": env.spec and env.spec.max_episode_steps,
         "dynamics": _table(env) if has_transition_table(env) else _rollout(env),
     }
     return hashlib.sha256(json.dumps(behaviour, sort_keys=True).encode()).hexdigest()
 
 
 def _table(env: gymnasium.Env) -> dict[str, Any]:
-    table = env.unwrapped.P
+    described: Any = env.unwrapped
+    table = described.P
     return {
         "transitions": [
             [
@@ -108,7 +109,7 @@ def _table(env: gymnasium.Env) -> dict[str, Any]:
             ]
             for state in sorted(table)
         ],
-        "start": [float(probability) for probability in env.unwrapped.initial_state_distrib],
+        "start": [float(probability) for probability in described.initial_state_distrib],
     }
 
 
@@ -116,7 +117,7 @@ def _rollout(env: gymnasium.Env) -> list[Any]:
     """A trace of random actions; what they do not reach, as a far goal, it does not cover."""
     env.action_space.seed(0)
     observation, _ = env.reset(seed=0)
-    trace = [_rounded(observation)]
+    trace: list[Any] = [_rounded(observation)]
     for _ in range(ROLLOUT_STEPS):
         observation, reward, terminated, truncated, _ = env.step(env.action_space.sample())
         trace += [_rounded(observation), _rounded(reward), bool(terminated), bool(truncated)]

@@ -6,7 +6,7 @@ episodes from that stream, so all algorithms with one run seed face the same sta
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import gymnasium
@@ -40,7 +40,7 @@ def grid(timesteps: int, first: int, per_decade: int, n_envs: int = 1) -> list[i
 
     Where `n_envs` environments are stepped at once, a point inside such a step is moved to its end.
     """
-    points = []
+    points: list[int] = []
     while (point := round(first * 10 ** (len(points) / per_decade))) < timesteps:
         points.append(point)
     return list(dict.fromkeys(-(-point // n_envs) * n_envs for point in [*points, timesteps]))
@@ -53,8 +53,8 @@ def planned_grid(settings: dict[str, Any]) -> list[int]:
     return grid(settings["timesteps"], protocol["first"], protocol["per_decade"], n_envs)
 
 
-def play(envs: Sequence[gymnasium.Env], policy: Policy, seeds: Sequence[int]) -> np.ndarray:
-    """Returns of one episode an environment, stepped as one batch."""
+def play(envs: Sequence[gymnasium.Env], policy: Policy, seeds: Iterable[int]) -> np.ndarray:
+    """Returns of one episode per environment, stepped as one batch."""
     observations = [env.reset(seed=int(seed))[0] for env, seed in zip(envs, seeds, strict=True)]
     returns = np.zeros(len(envs))
     running = list(range(len(envs)))
@@ -90,7 +90,7 @@ class Evaluator:
         self.rng = np.random.default_rng(seed)
         self.sampled_rng = None if sampled_seed is None else np.random.default_rng(sampled_seed)
         env = self.envs[0]
-        self.action_space = env.action_space
+        self.action_space: Any = env.action_space
         self.mdp = TabularMDP.from_env(env) if environments.has_transition_table(env) else None
 
     def evaluate(self, agent: Any) -> Evaluation:
@@ -106,14 +106,16 @@ class Evaluator:
             episodes=len(returns),
             exact_return=self._exact(lambda states: self._one_hot(greedy(states))),
         )
-        return result if self.sampled_rng is None else self._add_sampled(result, agent)
+        if self.sampled_rng is None:
+            return result
+        return self._add_sampled(result, agent, self.sampled_rng)
 
-    def _add_sampled(self, result: Evaluation, agent: Any) -> Evaluation:
+    def _add_sampled(self, result: Evaluation, agent: Any, rng: np.random.Generator) -> Evaluation:
         def sampled(observations: np.ndarray) -> np.ndarray:
-            chosen = draw(agent.action_probabilities(observations), self.sampled_rng)
+            chosen = draw(agent.action_probabilities(observations), rng)
             return self.action_space.start + chosen
 
-        returns = play(self.envs, sampled, self._episode_seeds(self.sampled_rng))
+        returns = play(self.envs, sampled, self._episode_seeds(rng))
         return result._replace(
             sampled_mean=float(returns.mean()),
             sampled_exact_return=self._exact(agent.action_probabilities),
@@ -128,12 +130,12 @@ class Evaluator:
     def _exact(self, probabilities: Callable[[np.ndarray], np.ndarray]) -> float | None:
         if self.mdp is None:
             return None
-        states = np.arange(self.envs[0].observation_space.n)
+        states = np.arange(self.mdp.n_states)
         return float(self.mdp.expected_return(probabilities(states)))
 
 
 def draw(probabilities: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """One action a row, by inversion of the cumulative probabilities."""
+    """One action per row, by inversion of the cumulative probabilities."""
     cumulative = probabilities.cumsum(axis=1)
     uniform = rng.random((len(probabilities), 1)) * cumulative[:, -1:]
     return (cumulative <= uniform).sum(axis=1)

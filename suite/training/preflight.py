@@ -7,7 +7,6 @@ The workflow does this before its first job.
 
 from __future__ import annotations
 
-import argparse
 import inspect
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -17,7 +16,7 @@ from typing import Any
 import baselines
 from powr import POWR
 from suite import SuiteError, config
-from suite.command import write_result
+from suite.command import make_parser, write_result
 from suite.training import algorithms, environments
 
 SEEDS = {"agent": 0, "training": 0}  # of agents that are made and never trained
@@ -90,10 +89,7 @@ def named(place: str) -> Iterator[None]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="suite check", description=__doc__.splitlines()[0])
-    parser.add_argument("--scale", required=True, help="a scale of the study")
-    parser.add_argument("--envs", default="envs.yaml", help="the study (default: %(default)s)")
-    parser.add_argument("--results", type=Path, default=Path("results"))
+    parser = make_parser("check", __doc__, "--scale", "--envs", "--results")
     options = parser.parse_args(arguments)
 
     def make() -> dict[Path, str]:

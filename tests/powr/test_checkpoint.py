@@ -108,7 +108,7 @@ def interrupt(function, at_calls):
 
 @pytest.mark.parametrize("name", ["partial_fit", "solve"])
 @pytest.mark.parametrize("at_calls", [[1], [3], [3, 4], [3, 5]])
-@pytest.mark.parametrize("method", ["tabular", "exact", "subset", "low_rank"])
+@pytest.mark.parametrize("method", ["tabular", "exact", "local", "subset", "low_rank"])
 def test_an_interrupted_plan_is_made_later(name, at_calls, method, path, monkeypatch):
     def make():
         if method == "tabular":

@@ -103,7 +103,7 @@ def test_an_expansion_leaves_out_the_centres_that_carry_nothing():
     np.testing.assert_array_equal(function.centers, BOX[3:4])
 
 
-@pytest.mark.parametrize("method", ["exact", "low_rank", "subset"])
+@pytest.mark.parametrize("method", ["exact", "local", "low_rank", "subset"])
 @pytest.mark.parametrize("kernel", [Dirac(), Exponential(0.5)], ids=repr)
 def test_models_and_their_action_values_can_be_pickled(kernel, method):
     states, n = rng.normal(size=(20, 2)), 20

@@ -31,9 +31,9 @@ def touch_nothing(document):
         deviation["touches"] = []
 
 
-def call(repository, module, *arguments):
+def call(repository, *arguments):
     return subprocess.run(
-        [sys.executable, "-m", module, *arguments],
+        [sys.executable, "-m", "suite", *arguments],
         cwd=repository.folder,
         capture_output=True,
         text=True,
@@ -56,7 +56,7 @@ def shipped(tmp_path_factory):
     assert done.returncode == 0, done.stderr
     done = repository.snakemake("partial=true", "--", "all", "gifs", scale="paper")
     assert done.returncode == 0, done.stderr
-    assert call(repository, "suite.release.manifest").returncode == 0
+    assert call(repository, "manifest").returncode == 0
     return repository
 
 
@@ -68,7 +68,7 @@ def first_runs(repository):
 
 
 def verify(repository, *patterns):
-    done = call(repository, "suite.release.verify", "--cores", "2", "--retrain", *patterns)
+    done = call(repository, "verify", "--cores", "2", "--retrain", *patterns)
     return done, done.stdout.splitlines()
 
 
@@ -87,7 +87,7 @@ def test_confirms_what_is_right(shipped):
         "evaluations)",
     ]
     assert "not shipped: */a2c/seed1-*" in lines
-    assert lines[-1] == "suite.release.verify: everything agrees"
+    assert lines[-1] == "suite verify: everything agrees"
 
 
 def edit_last_row(path):
@@ -112,7 +112,7 @@ def test_finds_what_was_doctored(shipped, tmp_path):
     shutil.copyfile(first, second)
     table = results / "thresholds.csv"
     table.write_text(table.read_text().replace(",0.8,", ",0.7,"))
-    assert call(repository, "suite.release.manifest").returncode == 0
+    assert call(repository, "manifest").returncode == 0
     page = results / "claims.md"
     page.write_text(page.read_text().replace("not tested", "reproduced"))
 
