@@ -1,4 +1,4 @@
-"""The command line: train an agent and save it, evaluate it, render an episode of it.
+"""The command line: train an agent and save it, evaluate it, show what it does and thinks.
 
 Bad input ends with exit code 2 and one line, an interrupt with 130; neither writes a file.
 """
@@ -23,6 +23,7 @@ from powr.agent import POWR
 from powr.files import check_destination
 from powr.options import BAD_INPUT, agent_settings, make_parser
 from powr.rollout import env_name, rollout, time_limit
+from powr.summary import training_summary
 
 FAILURE, INTERRUPTED = 1, 130
 
@@ -92,21 +93,13 @@ def train(options: argparse.Namespace) -> None:
         settings = {name: getattr(options, name) for name in agent_settings()}
         agent = POWR(env, kernel=make_kernel(options.kernel, options.bandwidth), **settings)
 
-    print(f"training on {options.env} for {options.timesteps} timesteps", flush=True)
+    print(f"training on {options.env} for {options.timesteps:,} timesteps", flush=True)
     started = time.monotonic()
     with playing(options.env):
         agent.learn(options.timesteps, progress_bar=can_show_progress())
     seconds = time.monotonic() - started
     agent.save(options.save)
-
-    print(f"{len(agent.episode_returns)} episodes in {seconds:.1f} s")
-    if agent.episode_returns:
-        last = agent.episode_returns[-10:]
-        print(f"mean return of the last {len(last)} episodes: {np.mean(last):.2f}")
-    for name, (value, why) in agent.settings_.items():
-        shown = f"{value:g}" if isinstance(value, float) else f"{value}"
-        print(f"chosen: {name} {shown} ({why})")
-    print(f"saved to {options.save}")
+    print(training_summary(agent, seconds, options.save))
 
 
 def evaluate(options: argparse.Namespace) -> None:
@@ -138,7 +131,17 @@ def render(options: argparse.Namespace) -> None:
     print(f"{options.out}: {end.timestep} timesteps, return {end.return_so_far:g}")
 
 
-COMMANDS = {"train": train, "evaluate": evaluate, "render": render}
+def explain(options: argparse.Namespace) -> None:
+    out = options.out or Path(f"{options.agent.stem}.png")
+    with checking_input():
+        check_destination(out)
+        from powr import plots
+
+        plots.explain(load_agent(options), out, show=options.show)
+    print(f"{out}: what the agent thinks")
+
+
+COMMANDS = {"train": train, "evaluate": evaluate, "render": render, "explain": explain}
 
 STATISTICS: dict[str, Callable[[list[float]], Any]] = {
     "mean": np.mean,

@@ -68,6 +68,10 @@ class EpochPlanner:
         return self.current.policy
 
     @property
+    def n_states(self) -> int:
+        return len(self.current.coefficients)
+
+    @property
     def model(self) -> WorldModel | None:
         if self._model is None and self._history:
             model = self._new_model(self._history[0][0])

@@ -55,6 +55,23 @@ def make_parser() -> Parser:
     rendering.add_argument(
         "--sampled", action="store_true", help="sample actions instead of taking the likeliest"
     )
+
+    explaining = add_command(commands, "explain", "draw what a saved agent thinks")
+    add_saved_agent(explaining)
+    explaining.add_argument(
+        "--out",
+        type=Path,
+        metavar="FILE",
+        help="a .png, or a .gif for an animation over training; default: the agent's name with "
+        ".png, in this folder",
+    )
+    explaining.add_argument(
+        "--show",
+        nargs="+",
+        metavar="WHAT",
+        help="some of value, policy, visits and uncertainty; default: all of them, or for Taxi the "
+        "value with the policy on it",
+    )
     return parser
 
 
@@ -73,15 +90,19 @@ class Formatter(argparse.ArgumentDefaultsHelpFormatter):
 
 
 def add_agent(parser: Parser) -> None:
+    add_saved_agent(parser)
+    parser.add_argument("--seed", type=seed, default=0, metavar="N", help="of the episodes")
+    parser.add_argument(
+        "--max-steps", type=count, metavar="N", help="end episodes after so many steps"
+    )
+
+
+def add_saved_agent(parser: Parser) -> None:
     parser.add_argument("agent", type=Path, metavar="FILE", help="an agent saved by train")
     parser.add_argument(
         "--env", metavar="ID", help="play here instead of in the environment trained in"
     )
     add_env_kwargs(parser)
-    parser.add_argument("--seed", type=seed, default=0, metavar="N", help="of the episodes")
-    parser.add_argument(
-        "--max-steps", type=count, metavar="N", help="end episodes after so many steps"
-    )
 
 
 def add_env_kwargs(parser: Parser) -> None:

@@ -63,6 +63,11 @@ class Planner(Protocol):
     @property
     def model(self) -> Any: ...
 
+    @property
+    def n_states(self) -> int:
+        """States that the last plan has values of."""
+        ...
+
     def observe(self, transition: tuple, ended: bool) -> bool:
         """Take in one transition; True where a plan is due."""
         ...
@@ -116,6 +121,10 @@ class FinitePlanner:
     @property
     def size(self) -> int:
         return self.data.size + len(self._waiting)
+
+    @property
+    def n_states(self) -> int:
+        return len(self.data.index)
 
     def observe(self, transition: tuple, ended: bool) -> bool:
         state, action, reward, next_state, terminated = transition
@@ -269,6 +278,10 @@ class BoxPlanner:
     @property
     def shown(self) -> Policy:
         return self.policy
+
+    @property
+    def n_states(self) -> int:
+        return 0 if self.model is None else len(self.model.centers)
 
     def _value_range(self, prior: float) -> tuple[float, float]:
         low, high = self._reward_range

@@ -1,4 +1,4 @@
-"""The progress bar of `POWR.learn`: timesteps, last return, plans, seconds per step."""
+"""The progress bar of `POWR.learn`: timesteps, last return, plans, states and what was chosen."""
 
 from __future__ import annotations
 
@@ -34,12 +34,18 @@ class Progress:
                 self._show()
 
     def _show(self) -> None:
-        agent, bar = self._agent, self._bar
-        figures = {"s/step": f"{bar.format_dict['elapsed'] / max(bar.n, 1):.1e}"}
-        figures = {"plans": f"{agent.n_plans_}", **figures}
-        if agent.episode_returns:
-            figures = {"return": f"{agent.episode_returns[-1]:.6g}", **figures}
-        bar.set_postfix(figures)
+        self._bar.set_postfix_str(figures_of(self._agent))
+
+
+def figures_of(agent: POWR) -> str:
+    """The figures beside the bar, short enough for a terminal of 80 columns."""
+    figures = [f"plans {agent.n_plans_}", f"states {agent._planner.n_states}"]
+    if agent.episode_returns:
+        figures.insert(0, f"return {agent.episode_returns[-1]:.4g}")
+    for name in ("prior", "gamma"):
+        if name in agent.settings_:
+            figures.append(f"{name} {agent.settings_[name][0]:.3g}")
+    return ", ".join(figures)
 
 
 def make_bar(total_timesteps: int) -> Any:
@@ -49,4 +55,9 @@ def make_bar(total_timesteps: int) -> Any:
         raise ImportError(
             "progress_bar=True needs tqdm: pip install tqdm, or pip install 'powr[progress]'"
         ) from error
-    return tqdm(total=total_timesteps, unit="step")
+    return tqdm(
+        total=total_timesteps,
+        unit="step",
+        dynamic_ncols=True,
+        bar_format="{percentage:3.0f}%|{bar}| {n_fmt} [{remaining}]{postfix}",
+    )

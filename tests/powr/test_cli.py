@@ -39,17 +39,59 @@ def trained(tmp_path_factory):
     return folder / "agent.npz", finished
 
 
-# -- the three commands ---------------------------------------------------------------------------
+# -- the commands ---------------------------------------------------------------------------------
 
 
 def test_train_saves_the_agent_it_says_it_trains(trained):
     path, finished = trained
     assert finished.stderr == ""
     assert "600 timesteps" in finished.stdout
-    assert finished.stdout.endswith("saved to agent.npz\n")
+    assert "\nsaved to agent.npz\n" in finished.stdout
     loaded = POWR.load(path)
     assert loaded.num_timesteps == 600
     assert loaded.env.spec.kwargs["is_slippery"] is False
+
+
+def test_train_ends_with_a_table_and_commands_that_work(trained, tmp_path):
+    path, finished = trained
+    agent = POWR.load(path)
+    rows = dict(re.findall(r"^  (\S+)  +(.*)$", finished.stdout, re.MULTILINE))
+    last = agent.episode_returns[-10:]
+    assert rows["return"].startswith(f"{np.mean(last):.2f} ")
+    assert rows["timesteps"].startswith("600 ")
+    assert rows["plans"].startswith(f"{agent.n_plans_} ")
+    for name, (_, why) in agent.settings_.items():
+        assert re.sub(r"\s+", " ", why) in re.sub(r"\s+", " ", finished.stdout), name
+    # FrozenLake-v1 is registered with 0.7, and an episode pays 0 or 1.
+    first = agent.episode_returns.index(1.0)
+    when = sum(len(columns[1]) for columns in agent._collector.finished[: first + 1])
+    assert re.search(rf"^  met 0.7 +at {when} +the first training episode", finished.stdout, re.M)
+    commands = re.findall(r"^  python -m powr (.*)$", finished.stdout, re.MULTILINE)
+    assert [command.split()[0] for command in commands] == ["evaluate", "explain", "render"]
+    (tmp_path / "agent.npz").write_bytes(path.read_bytes())
+    for command in commands:
+        assert powr(*command.split(), cwd=tmp_path).returncode == 0, command
+    assert sorted(os.listdir(tmp_path)) == ["agent.gif", "agent.npz", "agent.png"]
+
+
+@pytest.mark.parametrize(("timesteps", "expected"), [(5, "no episode has ended"), (150, "not yet")])
+def test_the_table_says_what_has_not_happened(timesteps, expected, tmp_path, capsys):
+    path = tmp_path / "agent.npz"
+    assert cli.main(f"train --env Acrobot-v1 --timesteps {timesteps} --save {path}".split()) == 0
+    assert expected in capsys.readouterr().out
+
+
+def test_the_bar_shows_return_plans_states_and_choices(capsys):
+    agent = POWR("FrozenLake-v1", seed=0).learn(200, progress_bar=True)
+    last = capsys.readouterr().err.split("\r")[-1]
+    figures = dict(re.findall(r"(return|plans|states|prior|gamma) ([\d.]+)", last))
+    assert figures == {
+        "return": f"{agent.episode_returns[-1]:g}",
+        "plans": str(agent.n_plans_),
+        "states": str(agent._planner.n_states),
+        "prior": f"{agent.settings_['prior'][0]:.3g}",
+        "gamma": "0.999",
+    }
 
 
 def test_evaluate_prints_both_policies(trained, tmp_path):
@@ -200,6 +242,12 @@ BAD = {
     "render missing.npz --out a.gif": "No such file or directory: 'missing.npz'",
     "render agent.npz --out nowhere/a.gif": "there is no folder nowhere",
     "render agent.npz --out a.gif --seed x": "--seed: must be a whole number",
+    "explain": "arguments are required: FILE",
+    "explain missing.npz": "No such file or directory: 'missing.npz'",
+    "explain note.txt": "note.txt cannot be loaded: it is not an .npz file",
+    "explain agent.npz --out a.jpg": "must end in .png for a picture or in .gif",
+    "explain agent.npz --out nowhere/a.png": "there is no folder nowhere",
+    "explain agent.npz --show everything": "show must be some of value, policy, visits",
 }
 
 

@@ -1,0 +1,263 @@
+"""Pictures of what an agent thinks: that they show what it believes, and what cannot be drawn."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import gymnasium
+import numpy as np
+import pytest
+from PIL import Image
+
+from powr import POWR, plots
+from powr.beliefs import beliefs_of, history_of_beliefs
+from powr.layouts import DOWN, RIGHT, GridMap, layout_of
+from powr.tabular import TabularMDP
+from tests.powr.environments import Corridor
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def lake():
+    return POWR(gymnasium.make("FrozenLake-v1", is_slippery=False), seed=1000).learn(1000)
+
+
+@pytest.fixture(scope="module")
+def car():
+    return POWR("MountainCar-v0", seed=1000).learn(400)
+
+
+@pytest.fixture(scope="module")
+def transitions(lake):
+    return [transition for transition, _ in lake._collector.transitions()]
+
+
+# -- beliefs --------------------------------------------------------------------------------------
+
+
+def test_values_are_the_exact_ones_where_all_is_known(lake):
+    """Along the shortest paths the empirical MDP is the true one."""
+    beliefs = beliefs_of(lake)
+    mdp = TabularMDP.from_env(lake.env)
+    optimal = mdp.optimal_action_values(0.999).max(axis=1)
+    path = [0, 4, 8, 9, 13, 14]
+    assert beliefs.values(path) == pytest.approx(optimal[path], abs=1e-4)
+    assert beliefs.action_values(path).max(axis=1) == pytest.approx(optimal[path], abs=1e-4)
+
+
+def test_probabilities_are_those_of_the_agent(lake, car):
+    states = np.arange(16)
+    assert beliefs_of(lake).probabilities(states) == pytest.approx(
+        lake.action_probabilities(states)
+    )
+    points = np.array([[-0.5, 0.0], [0.3, 0.02]])
+    beliefs = beliefs_of(car)
+    assert beliefs.probabilities(points) == pytest.approx(car.action_probabilities(points))
+    assert beliefs.action_values(points) == pytest.approx(car.model_.action_values(points))
+
+
+def test_visits_are_counts_and_uncertainty_follows_from_them(lake, transitions):
+    visits = np.zeros((16, 4))
+    for state, action, *_ in transitions:
+        visits[state, action] += 1
+    beliefs, states = beliefs_of(lake), np.arange(16)
+    assert (beliefs.visits(states) == visits.sum(axis=1)).all()
+    assert beliefs.visits(states).sum() == 1000
+    assert beliefs.uncertainty(states) == pytest.approx((1 / (1 + visits)).mean(axis=1))
+
+
+def test_uncertainty_in_a_box_is_small_where_it_was_and_grows_away_from_there(car):
+    beliefs = beliefs_of(car)
+    visited = beliefs.columns[0]
+    planned = visited[: car._planner.planned_at]
+    assert beliefs.uncertainty(planned).max() < 0.1
+    near, far = visited.mean(axis=0), visited.max(axis=0) + 5 * np.ptp(visited, axis=0)
+    assert beliefs.uncertainty([near]) < beliefs.uncertainty([far]) <= 1.0
+
+
+def test_the_last_moment_of_the_history_is_what_the_agent_believes(lake):
+    moments = list(history_of_beliefs(lake, 5))
+    timesteps = [beliefs.timestep for beliefs in moments]
+    assert timesteps == sorted(set(timesteps))
+    assert timesteps[-1] == 1000
+    states = np.arange(16)
+    assert moments[-1].values(states) == pytest.approx(beliefs_of(lake).values(states))
+    assert (moments[0].visits(states) <= moments[-1].visits(states)).all()
+
+
+def test_a_moment_of_the_history_is_what_a_shorter_training_believes():
+    short, long = (POWR("CliffWalking-v1", seed=1000).learn(n) for n in (20, 100))
+    first = next(history_of_beliefs(long, 3))
+    states = np.arange(48)
+    assert first.timestep == 20
+    assert first.probabilities(states) == pytest.approx(short.action_probabilities(states))
+
+
+def test_drawing_leaves_the_agent_as_it_is(tmp_path):
+    agents = [POWR("FrozenLake-v1", seed=1000).learn(100) for _ in range(2)]
+    plots.explain(agents[0], tmp_path / "lake.gif", show=["value"])
+    plots.explain(agents[0], tmp_path / "lake.png")
+    for number, agent in enumerate(agents):
+        agent.learn(100).save(tmp_path / f"{number}.npz")
+    assert (tmp_path / "0.npz").read_bytes() == (tmp_path / "1.npz").read_bytes()
+
+
+# -- pictures -------------------------------------------------------------------------------------
+
+
+def titles(figure):
+    return [panel.get_title(loc="left").partition(":")[0] for panel in figure.axes]
+
+
+def texts(panel):
+    return [text.get_text() for text in panel.texts]
+
+
+def test_a_map_shows_its_numbers_and_letters(lake):
+    figure = plots.draw(lake)
+    assert titles(figure) == ["Value", "Policy", "Visits", "Uncertainty"]
+    assert "after 1,000 timesteps" in figure.get_suptitle()
+    visits = figure.axes[2]
+    counts = beliefs_of(lake).visits(np.arange(16))
+    cells = [cell for cell in range(16) if cell not in (5, 7, 11, 12, 15)]
+    assert texts(visits)[:11] == [f"{counts[cell]:,}" for cell in cells if counts[cell]]
+    assert sorted(texts(visits)[11:]) == ["G", "H", "H", "H", "H", "S"]
+
+
+def test_arrows_point_where_the_policy_goes(lake):
+    (panel,) = plots.draw(lake, show=["policy"]).axes
+    arrows = {}
+    for arrow in panel.texts:
+        if arrow.get_text() == "":
+            (x, y), (x0, y0) = arrow.xy, arrow.xyann
+            arrows.setdefault((int(y0), int(x0)), set()).add((np.sign(x - x0), np.sign(y0 - y)))
+    assert arrows[3, 2] == {RIGHT}
+    assert arrows[1, 0] == {DOWN}
+
+
+def test_a_plane_shows_values_and_the_last_episode(car):
+    figure = plots.draw(car)
+    assert titles(figure)[:4] == ["Value", "Policy", "Visits", "Uncertainty"]
+    value, policy, visits, _ = figure.axes[:4]
+    assert (value.get_xlabel(), value.get_ylabel()) == ("position", "velocity")
+    shown = value.images[0].get_array()
+    low, high, *_ = value.images[0].get_extent()
+    assert low < -0.5 < high
+    lattice = plots.PlaneSampler(layout_of(car.env)[0], beliefs_of(car)).states
+    assert np.ravel(shown).tolist() == pytest.approx(beliefs_of(car).values(lattice).tolist())
+    assert visits.images[0].get_array().sum() == 400
+    assert [text.get_text() for text in policy.get_legend().texts] == ["left", "none", "right"]
+    assert len(value.lines) > 0
+
+
+def test_slices_say_what_is_held(tmp_path):
+    figure = plots.draw(POWR("CartPole-v1", seed=1000).learn(60))
+    assert titles(figure).count("Value") == 2
+    assert "at the median of cart position, cart velocity" in figure.get_supxlabel()
+
+
+def test_slices_of_acrobot_are_over_its_angles():
+    states = np.array([[np.cos(0.3), np.sin(0.3), np.cos(-2), np.sin(-2), 1.0, -4.0]])
+    first, second = layout_of(gymnasium.make("Acrobot-v1"))
+    assert first.project(states) == pytest.approx(np.array([[0.3, 1.0]]))
+    assert second.project(states) == pytest.approx(np.array([[-2.0, -4.0]]))
+    assert first.embed(np.array([[0.3, 1.0]]), states[0]) == pytest.approx(states)
+
+
+def test_taxi_has_a_map_per_passenger_and_destination():
+    agent = POWR("Taxi-v3", seed=1000).learn(300)
+    figure = plots.draw(agent)
+    panels = [panel.get_title(loc="left") for panel in figure.axes]
+    assert panels[0] == "passenger waits at R, to G"
+    assert sum(title.startswith("passenger") for title in panels) == 16
+    with pytest.raises(ValueError, match="16 maps per quantity: show one"):
+        plots.draw(agent, show=["value", "visits"])
+
+
+def test_the_cells_of_taxi_are_its_states():
+    env = gymnasium.make("Taxi-v3").unwrapped
+    cells = layout_of(env).states["passenger rides, to B"]
+    assert list(env.decode(cells[2, 4])) == [2, 4, 4, 3]
+
+
+def test_a_png_and_a_gif_over_training_are_written(lake, tmp_path):
+    plots.explain(lake, tmp_path / "lake.png", show=["value"])
+    plots.explain(lake, tmp_path / "lake.gif", show=["value"])
+    with Image.open(tmp_path / "lake.png") as image:
+        assert image.format == "PNG"
+        assert len(image.convert("RGB").getcolors(100_000)) > 10
+    with Image.open(tmp_path / "lake.gif") as animation:
+        assert animation.n_frames > 5
+        first = np.asarray(animation.convert("RGB"))
+        animation.seek(animation.n_frames - 1)
+        assert (np.asarray(animation.convert("RGB")) != first).any()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["lake.gif", "lake.png"]
+
+
+def test_a_summed_agent_is_drawn_but_its_history_is_not(tmp_path):
+    agent = POWR("MountainCar-v0", seed=1000, summed=True).learn(400)
+    assert titles(plots.draw(agent))[:2] == ["Value", "Policy"]
+    with pytest.raises(ValueError, match="plans are summed holds its last"):
+        plots.explain(agent, tmp_path / "car.gif")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_map_of_ones_own():
+    agent = POWR(Corridor(), seed=1000).learn(200)
+    corridor = GridMap({"": np.arange(10)[None]}, arrows=("<", ">"))
+    (panel,) = plots.draw(agent, layout=corridor, show=["policy"]).axes
+    assert texts(panel).count(">") >= 8
+
+
+# -- what cannot be drawn -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("env", "message"),
+    [
+        (gymnasium.make("Blackjack-v1"), "Blackjack-v1 cannot be drawn: no map is known"),
+        (
+            gymnasium.wrappers.TransformObservation(
+                gymnasium.make("CartPole-v1"),
+                lambda state: state[:1],
+                gymnasium.spaces.Box(-5, 5, (1,)),
+            ),
+            "have 1 dimensions",
+        ),
+        (
+            gymnasium.wrappers.TransformObservation(
+                gymnasium.make("CartPole-v1"),
+                lambda state: np.tile(state, 3),
+                gymnasium.spaces.Box(-np.inf, np.inf, (12,)),
+            ),
+            "have 12 dimensions",
+        ),
+    ],
+    ids=["cards", "line", "many dimensions"],
+)
+def test_what_cannot_be_drawn_is_refused(env, message):
+    with pytest.raises(ValueError, match=message):
+        plots.draw(POWR(env, seed=1000).learn(60))
+
+
+def test_an_agent_without_a_plan_is_refused():
+    with pytest.raises(ValueError, match="has not made a plan yet, after 5 timesteps"):
+        plots.draw(POWR("MountainCar-v0").learn(5))
+
+
+def program(text):
+    return subprocess.run(
+        [sys.executable, "-c", text], capture_output=True, text=True, cwd=ROOT, check=False
+    )
+
+
+def test_powr_is_imported_without_matplotlib():
+    finished = program("import sys, powr, powr.cli; print('matplotlib' in sys.modules)")
+    assert finished.stdout == "False\n", finished.stderr
+
+
+def test_a_missing_matplotlib_is_named_with_the_extra_that_installs_it():
+    finished = program("import sys; sys.modules['matplotlib'] = None\nimport powr.plots")
+    last_line = finished.stderr.strip().splitlines()[-1]
+    assert last_line == "ImportError: pictures need matplotlib: pip install 'powr[plots]'"
