@@ -324,7 +324,7 @@ const explorer = (() => {
             grid: { show: false },
           }),
         ],
-        series: [{}, { stroke: "transparent" }],
+        series: [{}, { show: false }],
         hooks: { draw: [(u) => shown.forEach((group, row) => drawRow(u, group, row))],
           setCursor: [pointAtArrival] },
       },
@@ -840,7 +840,7 @@ const explorer = (() => {
   for (const table of sortable) tables.makeSortable(table, remember);
   for (const verdict of verdicts) verdict.addEventListener("toggle", remember);
   addControls();
-  draw();
+  if (!location.hash.includes("=")) draw();
   readAddress();
   addEventListener("hashchange", readAddress);
   let width = root.clientWidth;
