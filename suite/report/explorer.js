@@ -67,8 +67,10 @@ const explorer = (() => {
     };
   }
 
+  /** Over both policies, so that switching between them moves neither axis nor threshold. */
   function returnRange() {
-    const all = environment().groups.flatMap((group) => group.runs.flatMap(returnsOf));
+    const both = (run) => [...run.deterministic, ...(run.sampled ?? [])];
+    const all = environment().groups.flatMap((group) => group.runs.flatMap(both));
     return [...all, ...environment().thresholds].reduce(
       ([low, high], value) => [Math.min(low, value), Math.max(high, value)],
       [Infinity, -Infinity],
@@ -850,5 +852,5 @@ const explorer = (() => {
     draw();
   }).observe(root);
 
-  return { data, view, statistics, outcome, groupOf };
+  return { scales: () => [curves.scales.x.distr, curves.scales.y.distr] };
 })();
