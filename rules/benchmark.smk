@@ -236,6 +236,15 @@ rule ladder:
         "python -m suite figure ladder --scale {params.scale:q} --out-dir {params.folder:q} 2> {log:q}"
 
 
+# What the report shows beside its own two figures, and what it is written with.
+PAPER_FIGURES = [ancient("figures/theory.svg")] if SCALE == "paper" else []
+REPORT_FILES = sorted(
+    path
+    for path in Path("suite/report").rglob("*")
+    if path.suffix in {".j2", ".css", ".js"}
+)
+
+
 rule report:
     input:
         study="envs.yaml",
@@ -243,8 +252,13 @@ rule report:
         deviations="deviations.yaml",
         runs=RUNS,
         tables=[*rules.aggregate.output, *rules.claims.output, *rules.cost.output],
-        figures=[rules.training_curves.output.svg, rules.threshold_boxplots.output.svg],
-        template=["suite/report/report.html.j2", "suite/report/report.css"],
+        figures=[
+            rules.training_curves.output.svg,
+            rules.threshold_boxplots.output.svg,
+            rules.ladder.output.svg,
+            *PAPER_FIGURES,
+        ],
+        page=REPORT_FILES,
         code=CODE,
     output:
         page=report(f"{RESULTS}/report.html", category="Verdicts"),
@@ -255,6 +269,5 @@ rule report:
         "../environment.yml"
     params:
         scale=SCALE,
-        figures=lambda wildcards, input: Path(input.figures[0]).parent,
     shell:
-        "python -m suite report --scale {params.scale:q} --figures {params.figures:q} 2> {log:q}"
+        "python -m suite report --scale {params.scale:q} --figures {input.figures:q} 2> {log:q}"
