@@ -49,7 +49,7 @@ test: $(READY) lint ## every test that needs nothing but Python
 lint: $(READY) ## ruff, mypy, snakefmt, and whether lock, pyproject.toml and environment.yml agree
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy powr
+	$(BIN)/mypy
 	$(BIN)/snakefmt --check Snakefile rules
 	$(BIN)/python -m pytest --quiet -m repository tests/test_supply_chain.py
 

@@ -12,23 +12,23 @@ import re
 import sys
 from pathlib import Path
 
-from snakemake.utils import min_version, validate
+from snakemake.utils import min_version
 
-from suite.config import load, runs, variant_runs
+from suite.config import check_model, load, runs, variant_runs
 from suite.config.kinds import AUTHORS
+from suite.config.models import Workflow
 from suite.failures import last_words
 
 min_version("9.0")
-validate(config, "schemas/workflow.schema.json")
 
 # Jobs run with the Python that runs snakemake, also where its environment is not activated.
 os.environ.update(PATH=f"{Path(sys.executable).parent}:{os.environ.get('PATH')}")
 
-SCALE = config["scale"]
+SETTINGS = check_model(config, Workflow, "--config")
+SCALE, PARTIAL = SETTINGS.scale, SETTINGS.partial
 RESULTS = f"results/{SCALE}"
 FIGURES = "figures" if SCALE == "paper" else f"{RESULTS}/figures"
 
-PARTIAL = str(config["partial"]).lower() == "true"
 STUDY = load("envs.yaml")
 RUNS = [Path("results", run.path) for run in runs(STUDY, SCALE)]
 if PARTIAL:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -143,7 +143,7 @@ def less_spread(data: Data, parameters: Spread, level: float) -> Outcome:
     A run of the others that never arrives counts as arriving at the end of its training, which
     makes their spread no larger than it is.
     """
-    transform = {"linear": np.asarray, "log": np.log}[parameters.scale]
+    transform: Any = {"linear": np.asarray, "log": np.log}[parameters.scale]
 
     def judge(pair: Pair) -> Finding:
         if np.isinf(pair.theirs).all():
@@ -187,7 +187,7 @@ class Arrivals(Parameters):
         return self.model_copy(update=renamed)
 
     def target(self, optimum: float) -> float:
-        return optimum - self.below_optimum if self.at_least is None else self.at_least
+        return optimum - (self.below_optimum or 0.0) if self.at_least is None else self.at_least
 
     def is_met(self, run: pd.DataFrame, target: float) -> bool:
         returns = run[self.column]
@@ -236,10 +236,8 @@ def _judge_arrivals(findings: Mapping[str, Finding], parameters: Arrivals) -> Ou
     return Outcome(PARTLY if some else NOT_REPRODUCED, listed)
 
 
-RULES: Mapping[str, Rule] = {
-    rule.__name__: rule
-    for rule in (earlier, higher_area, less_stable, less_spread, who_arrives, *THEORY_RULES)
-}
+_RUN_RULES: tuple[Rule, ...] = (earlier, higher_area, less_stable, less_spread, who_arrives)
+RULES: Mapping[str, Rule] = {rule.__name__: rule for rule in (*_RUN_RULES, *THEORY_RULES)}
 
 
 def _timesteps(time: float) -> str:
@@ -264,7 +262,7 @@ def _time_pairs(data: Data, parameters: Times) -> Iterator[Pair]:
 
 
 def _judge_pairs(
-    pairs: Callable[[Data, Compared], Iterator[Pair]],
+    pairs: Callable[[Data, Any], Iterator[Pair]],
     data: Data,
     parameters: Compared,
     judge: Callable[[Pair], Finding],
@@ -296,7 +294,7 @@ def _judge_pairs(
 def _lacking_seeds(data: Data, parameters: Parameters, fewest: int) -> str:
     """Whose seeds are fewest, where they are fewer than a verdict needs; empty if they are not."""
     seeds = {pair: len(data.runs(*pair)) for pair in parameters.needed()}
-    environment, algorithm = pair = min(seeds, key=seeds.get)
+    environment, algorithm = pair = min(seeds, key=lambda pair: seeds[pair])
     if seeds[pair] >= fewest:
         return ""
     there = "1 seed" if seeds[pair] == 1 else f"{seeds[pair]} seeds"

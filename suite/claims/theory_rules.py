@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, Literal
 
@@ -163,12 +163,11 @@ class EstimationRate(OnTables):
 def estimation_rate(data: Data, parameters: EstimationRate, level: float) -> Outcome:
     """Prop. C.2: the error falls with n no more slowly than guaranteed."""
     gamma, sizes = parameters.gamma, np.array(parameters.sizes)
-    measures = {
-        name: (lambda n, seed, mdp=mdp: estimation.tabular_error(mdp, gamma, n, seed))
-        for name, mdp in _models(parameters)
+    measures: dict[str, Callable[[int, int], float]] = {
+        name: partial(estimation.tabular_error, mdp, gamma) for name, mdp in _models(parameters)
     }
     rates = dict.fromkeys(measures, estimation.TABULAR_RATE)
-    measures["a continuous MDP"] = lambda n, seed: estimation.continuous_error(gamma, n, seed)
+    measures["a continuous MDP"] = partial(estimation.continuous_error, gamma)
     rates["a continuous MDP"] = estimation.CONTINUOUS_RATE
     findings = []
     for name, measure in measures.items():
@@ -219,7 +218,9 @@ def compatible_kernel(data: Data, parameters: CompatibleKernel, level: float) ->
 
 
 class AsPrinted(Parameters):
-    examples: list[Literal[tuple(counterexamples.COUNTEREXAMPLES)]] = Field(min_length=1)
+    examples: list[Literal[tuple(counterexamples.COUNTEREXAMPLES)]] = Field(  # type: ignore[valid-type]
+        min_length=1
+    )
 
 
 def as_printed(data: Data, parameters: AsPrinted, level: float) -> Outcome:

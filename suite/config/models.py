@@ -120,6 +120,14 @@ class Ablation(Plan):
     environments: dict[str, Choices] = {}
 
 
+class Workflow(Block):
+    """What snakemake's --config may say."""
+
+    scale: str = "paper"
+    # Train nothing; tables and figures show the runs there are and count them.
+    partial: bool = Field(default=False, strict=False)
+
+
 class Study(Block):
     environments: Annotated[dict[Name, Environment], Field(min_length=1)]
     algorithms: Annotated[dict[Name, Algorithm], Field(min_length=1)]

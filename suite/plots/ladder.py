@@ -21,7 +21,7 @@ from suite.results.ladder import CLOCK
 WIDTH = 6.6  # inches: the names and two columns of numbers need room beside the axis
 ROW_HEIGHT = 0.155
 GAP = 0.45  # between two kinds, in rows
-FLOOR = {"color": "0.82", "lw": 0}
+FLOOR: dict[str, Any] = {"color": "0.82", "lw": 0}
 FAINT = "0.55"
 
 

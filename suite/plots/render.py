@@ -59,8 +59,8 @@ def of_source(tables: Tables, source: str) -> Tables:
     if summary.empty:
         raise SuiteError(f"summary.csv has no algorithm with {source}: choose another scale")
     names = set(summary["algorithm"])
-    others = (table[table["algorithm"].isin(names)] for table in tables[:2])
-    return Tables(*others, summary)
+    curves, thresholds = (table[table["algorithm"].isin(names)] for table in tables[:2])
+    return Tables(curves, thresholds, summary)
 
 
 SETTINGS = {

@@ -26,7 +26,7 @@ from suite.plots.style import Look, looks
 
 EVALUATIONS_A_MARKER = 10
 LONGEST_IN_ONE_ROW = 9  # letters of a name in the legend
-THRESHOLD_LINE = {"color": "0.3", "lw": 0.8, "dashes": (5, 3)}
+THRESHOLD_LINE: dict[str, Any] = {"color": "0.3", "lw": 0.8, "dashes": (5, 3)}
 # Where returns exceed the threshold by this factor, a linear axis would squash all others.
 SQUASHING = 20
 
@@ -48,7 +48,8 @@ def draw(tables: Tables) -> Figure:
     add_note(
         figure,
         f"{settings_note(tables.summary)} Return of the deterministic policy. Line: mean, band: "
-        f"minimum to maximum over {seeds_note(tables.summary)}. A line ends where its training does.",
+        f"minimum to maximum over {seeds_note(tables.summary)}. A line ends where its training "
+        "does.",
     )
     return figure
 

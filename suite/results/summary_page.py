@@ -118,7 +118,7 @@ def _arrivals(row: Mapping[str, Any]) -> str:
 
 def times(rows: pd.DataFrame) -> list[tuple[str, ...]]:
     """Timesteps to threshold of one environment as a table to read, its head first."""
-    table = [
+    table: list[tuple[str, ...]] = [
         (
             "algorithm",
             "threshold",
