@@ -7,7 +7,7 @@ READY := .venv/.ready
 SCALE ?= quick
 
 .DEFAULT_GOAL := help
-.PHONY: help setup quick paper ship verify theory ablations test lint report report-test sample-efficiency bench faults slurm-test clean
+.PHONY: help setup quick paper ship verify theory ablations test lint report report-test sample-efficiency bench faults slurm-test release-check clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -71,6 +71,15 @@ faults: $(READY) ## kill, fill and corrupt a running workflow; needs root for th
 
 slurm-test: $(READY) ## the smoke scale on a one-node Slurm (Debian's packages slurm-wlm and munge)
 	$(BIN)/python -m pytest -m slurm
+
+release-check: $(READY) ## build the wheel and use it from an empty environment
+	rm -rf build/release
+	$(PYTHON) -m venv build/release/venv
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir build/release .
+	build/release/venv/bin/python -m pip install --quiet build/release/*.whl
+	cd build/release && venv/bin/python -c "from powr import POWR; print(POWR('MountainCar-v0', seed=0).learn(500))"
+	cd build/release && venv/bin/python -m powr train --env FrozenLake-v1 --env-kwargs is_slippery=false --timesteps 500 --save agent.npz
+	cd build/release && venv/bin/python -m powr evaluate agent.npz
 
 clean: ## remove the virtual environment and caches (results stay)
 	rm -rf .venv .pytest_cache .ruff_cache .mypy_cache .hypothesis
