@@ -26,7 +26,7 @@ quick: $(READY) ## both figures, the verdicts and the report from nothing, at a 
 	@printf '\nFigures: %s\n         %s\nReport:  %s\n' results/quick/figures/training_curves.pdf \
 		results/quick/figures/threshold_boxplots.pdf results/quick/report.html
 
-paper: $(READY) ## the replication: what is missing of 105 runs, then figures, verdicts, report
+paper: $(READY) ## the replication: what is missing of 287 runs, then figures, verdicts, report
 	$(BIN)/snakemake --cores $(CORES)
 
 ship: $(READY) ## after new paper-scale runs: their figures, verdicts, table in the README, manifest

@@ -42,6 +42,7 @@ class Claim(Strict):
     claim: Text
     place: Text  # where the paper says it, or why it is asked here
     quote: Text | None = None  # none: not a sentence of the paper
+    note: Text | None = None  # what a reader of the verdict should know
     rule: Literal[tuple(RULES)]  # type: ignore[valid-type]
     parameters: dict[str, Any]
     against: UniqueTexts | None = None  # sets of algorithms; one verdict for each

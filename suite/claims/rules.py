@@ -30,7 +30,7 @@ from suite.claims.verdicts import (
     Rule,
 )
 from suite.names import algorithm_name
-from suite.results import statistics
+from suite.results import arrivals, statistics
 from suite.results.statistics import NO_INTERVAL, Interval
 
 EVALUATIONS_AT_THE_END = 5
@@ -72,6 +72,7 @@ class Spread(Times):
 
 class Curves(Compared):
     environments: Names
+    policy: Literal["deterministic", "sampled"] = "deterministic"
 
     def places(self) -> Sequence[str]:
         return self.environments
@@ -123,7 +124,7 @@ def higher_area(data: Data, parameters: Curves, level: float) -> Outcome:
     """The algorithm's curve lies higher than the others', on average over log timesteps."""
 
     def area(run: pd.DataFrame) -> float:
-        return statistics.area_under_curve(run["timestep"], run["mean"])
+        return statistics.area_under_curve(run["timestep"], _returns(run, parameters.policy))
 
     return _judge_larger(data, parameters, area, "how much higher its curve lies", level)
 
@@ -132,7 +133,7 @@ def less_stable(data: Data, parameters: Curves, level: float) -> Outcome:
     """The algorithm's return falls more from one evaluation to the next than the others'."""
 
     def mean_fall(run: pd.DataFrame) -> float:
-        return float(np.maximum(-np.diff(run["mean"]), 0).mean())
+        return float(np.maximum(-np.diff(_returns(run, parameters.policy)), 0).mean())
 
     return _judge_larger(data, parameters, mean_fall, "how much more it falls", level)
 
@@ -329,6 +330,13 @@ def _judge_larger(
                 reason = f"fewer than two evaluations are shared after the first update of {name}"
                 return Outcome(NOT_TESTED, reason=reason)
     return _judge_pairs(pairs, data, parameters, judge, level, FEWEST_SEEDS)
+
+
+def _returns(run: pd.DataFrame, policy: str) -> pd.Series:
+    """Of the deterministic policy where the one asked for was not recorded."""
+    column, _ = arrivals.POLICIES[policy]
+    recorded = column in run and run[column].notna().all()
+    return run[column] if recorded else run["mean"]
 
 
 def _shared_curves(

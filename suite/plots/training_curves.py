@@ -48,8 +48,7 @@ def draw(tables: Tables) -> Figure:
     add_note(
         figure,
         f"{settings_note(tables.summary)} Return of the deterministic policy. Line: mean, band: "
-        f"minimum to maximum over {seeds_note(tables.summary)}. A line ends where its training "
-        "does.",
+        f"minimum to maximum over {seeds_note(tables.summary)}. A line ends with its training.",
     )
     return figure
 

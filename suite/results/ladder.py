@@ -10,6 +10,8 @@ seconds of training that they took. The floor is the fewest timesteps any learne
 from __future__ import annotations
 
 import argparse
+import functools
+import json
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -114,6 +116,12 @@ def _times(arrived: pd.DataFrame, training: Sequence[Training]) -> dict[str, Any
     }
 
 
+@functools.cache
+def _floor(environment: str, threshold: float) -> Floor:
+    """Of an environment's block of envs.yaml, as JSON; once, since it takes seconds."""
+    return floor(environments.make(json.loads(environment)), threshold)
+
+
 def ladder(study: Mapping[str, Any], scale: str, results: Path) -> pd.DataFrame:
     """The table of the runs that are there."""
     loaded = aggregate.load_runs(study, scale, results, partial=True)
@@ -121,8 +129,7 @@ def ladder(study: Mapping[str, Any], scale: str, results: Path) -> pd.DataFrame:
     names = dict.fromkeys(planned.environment for planned in plan)
     thresholds = {name: study["environments"][name]["thresholds"][0] for name in names}
     floors = {
-        name: floor(environments.make(study["environments"][name]), thresholds[name])
-        for name in names
+        name: _floor(json.dumps(study["environments"][name]), thresholds[name]) for name in names
     }
     training = {
         (run.environment, run.algorithm, run.seed): read_training(results / run.path, metadata)
