@@ -22,7 +22,7 @@ def embedding_error(mdp: TabularMDP, regularization: float) -> float:
     model, states = model_of_table(mdp, regularization), np.arange(mdp.n_states)
     errors = []
     for f in np.random.default_rng(0).normal(size=(FUNCTIONS, mdp.n_states)):
-        embedded = model.expect(lambda x, f=f: f[x], states, past_termination=False)
+        embedded = model.expect(f.__getitem__, states, past_termination=False)
         expected = (mdp.transitions @ f).reshape(mdp.rewards.shape)
         errors.append(float(np.abs(embedded - expected).max() / np.abs(f).max()))
     return max(errors)
