@@ -4,6 +4,7 @@ And nothing from a configuration file is ever run: no eval, no pickle, no unquot
 """
 
 import ast
+import hashlib
 import importlib.metadata
 import itertools
 import re
@@ -93,6 +94,20 @@ def test_conda_installs_the_same():
     assert python.removeprefix("python=") in project()["project"]["requires-python"]
 
 
+VENDOR = ROOT / "suite/report/vendor"
+
+
+def test_vendored_files_are_those_of_their_release():
+    lines = (VENDOR / "SHA256SUMS").read_text().splitlines()
+    sums = {name: digest for digest, name in (line.split("  ") for line in lines)}
+    assert set(sums) == {path.name for path in VENDOR.iterdir()} - {"SHA256SUMS", "README.md"}
+    for name, digest in sums.items():
+        assert hashlib.sha256((VENDOR / name).read_bytes()).hexdigest() == digest, name
+    title = (VENDOR / "README.md").read_text().splitlines()[0]
+    version = title.removeprefix("# uPlot ")
+    assert f"uPlot (v{version})" in (VENDOR / "uPlot.iife.min.js").read_text()[:100]
+
+
 # -- nothing is run that was read -----------------------------------------------------------------
 
 SOURCES = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
@@ -116,6 +131,7 @@ def test_security_rules_are_waived_only_where_listed():
         ("suite/config/reading.py", "S506"),  # yaml.load with a SafeLoader of our own
         ("suite/training/provenance.py", "S603"),  # git with fixed arguments
         ("suite/ablations/page.py", "S701"),  # a template of Markdown, not of HTML
+        ("suite/release/cards.py", "S701"),  # so is this
         ("suite/release/verify.py", "S603"),  # snakemake with files that the manifest names
         ("benchmarks/measure.py", "S603"),  # this Python with a benchmark's own arguments
         ("benchmarks/whole_runs.py", "S603"),
