@@ -296,9 +296,13 @@ class TestExploring:
         assert len(column(page, 1)) == 5
         assert threshold(page) == 0.8
 
-    def test_a_link_to_a_verdict_opens_it(self, visit, quick):
-        page = visit(quick, "#earlier-taxi")
-        expect(page.locator("#earlier-taxi table").first).to_be_visible()
+    def test_a_link_to_a_verdict_opens_it_and_its_links_lead_back(self, visit, quick):
+        page = visit(quick, "#lasting-taxi")
+        expect(page.locator("#lasting-taxi table").first).to_be_visible()
+        page.locator("#lasting-taxi").get_by_role("link", name="Taxi-v3 at 6").click()
+        expect(page.get_by_label("lasting")).to_be_checked()
+        expect(page.get_by_label("Taxi-v3", exact=True)).to_be_checked()
+        expect(page.locator("#figures h2")).to_be_in_viewport()
 
 
 @pytest.mark.parametrize("policy", ["deterministic", "sampled"])
