@@ -195,9 +195,10 @@ def training_entities(runs: Mapping[Run, Mapping[str, Any]]) -> Iterator[Entity]
     for commit, own in sorted(made.items()):
         yield {
             "@id": code_id(commit),
-            "@type": "SoftwareApplication",
+            # Without an address it can be neither SoftwareApplication nor SoftwareSourceCode.
+            "@type": "CreativeWork",
             "name": f"powr and its suite at commit {commit or 'unknown'}",
-            "softwareVersion": commit or "unknown",
+            "version": commit or "unknown",
             "license": {"@id": LICENSE},
         }
         yield {

@@ -177,7 +177,7 @@ const explorer = (() => {
 
   function sideWidth() {
     const names = groups().map((group) => nameOf(group).length);
-    return Math.min(Math.max(48, 7.2 * Math.max(0, ...names) + 14), root.clientWidth / 3);
+    return Math.min(Math.max(48, 7.2 * Math.max(0, ...names) + 14), 0.4 * root.clientWidth);
   }
 
   function frame(box, height, options, rows) {
@@ -653,7 +653,9 @@ const explorer = (() => {
         for (const { key } of own) view.off[all.checked ? "delete" : "add"](key);
         draw();
       });
-      for (const algorithm of own) set.append(algorithmSwitch(algorithm));
+      const box = document.createElement("div");
+      box.append(...own.map(algorithmSwitch));
+      set.append(box);
       $("switches").append(set);
     });
   }

@@ -5,6 +5,7 @@ import hashlib
 import importlib.resources
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pandas as pd
@@ -70,10 +71,31 @@ def faults(folder):
     return [issue.message for issue in services.validate(settings).get_issues()]
 
 
+def is_left_out(entity):
+    return re.search(r"/seed[1-9]\d*-", entity["@id"]) is not None
+
+
+def without_seeds(entity):
+    """The entity without links to what is left out."""
+    return {
+        key: [link for link in value if not is_left_out(link)] if isinstance(value, list) else value
+        for key, value in entity.items()
+    }
+
+
 @pytest.mark.usefixtures("context")
 class TestValidator:
-    def test_the_shipped_crate_is_valid(self):
-        assert faults(FOLDER) == []
+    def test_the_shipped_crate_is_valid(self, tmp_path):
+        """With one seed of seven, since the validator takes minutes for all of them."""
+        shipped = json.loads((FOLDER / crate.NAME).read_text(encoding="utf-8"))
+        thin = [without_seeds(entity) for entity in shipped["@graph"] if not is_left_out(entity)]
+        assert 20 < len(thin) < len(shipped["@graph"])
+        for entity in thin:
+            if entity["@type"] == "File":
+                (tmp_path / entity["@id"]).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(FOLDER / entity["@id"], tmp_path / entity["@id"])
+        (tmp_path / crate.NAME).write_text(json.dumps({**shipped, "@graph": thin}))
+        assert faults(tmp_path) == []
 
     def test_a_crate_without_a_licence_or_a_file_is_found_out(self, described, tmp_path):
         descriptor, root, *_ = described["@graph"]
@@ -106,7 +128,7 @@ class TestCrate:
             if named:
                 assert based == {file.removeprefix("paper/") for file in named}
             for run in based:
-                commit = entities[made_by[run]]["softwareVersion"]
+                commit = entities[made_by[run]]["version"]
                 recorded = json.loads((FOLDER / run).with_suffix(".json").read_text())
                 assert recorded["provenance"]["git"]["commit"] == commit
             assert verdict["associatedMedia"]
