@@ -46,5 +46,7 @@ rule crate:
         "../environment.yml"
     params:
         scale=SCALE,
+        more=MORE_FIGURES,
     shell:
-        "python -m suite crate --scale {params.scale:q} --figures {input.figures:q} 2> {log:q}"
+        "python -m suite crate --scale {params.scale:q}"
+        " --figures {input.figures:q} {params.more:q} 2> {log:q}"
