@@ -40,9 +40,7 @@ def on_files(files: Files, config: Any) -> Files:
                 continue
             known.add(target)
             files.append(
-                File.generated(
-                    config, f"{OUTSIDE}/{target}", abs_src_path=str(ROOT / target)
-                )
+                File.generated(config, f"{OUTSIDE}/{target}", abs_src_path=str(ROOT / target))
             )
             if target in PAGES:
                 waiting.append(ROOT / target)
