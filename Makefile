@@ -8,7 +8,7 @@ DOCS_READY := .venv/.ready-docs
 SCALE ?= quick
 
 .DEFAULT_GOAL := help
-.PHONY: help setup quick paper ship verify theory ablations test lint report report-test docs docs-test sample-efficiency bench faults slurm-test clean
+.PHONY: help setup quick paper ship verify theory ablations test lint report report-test docs docs-test sample-efficiency bench faults slurm-test release-check clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -27,7 +27,7 @@ quick: $(READY) ## both figures, the verdicts and the report from nothing, at a 
 	@printf '\nFigures: %s\n         %s\nReport:  %s\n' results/quick/figures/training_curves.pdf \
 		results/quick/figures/threshold_boxplots.pdf results/quick/report.html
 
-paper: $(READY) ## the replication: what is missing of 105 runs, then figures, verdicts, report
+paper: $(READY) ## the replication: what is missing of 287 runs, then figures, verdicts, report
 	$(BIN)/snakemake --cores $(CORES)
 
 ship: $(READY) ## after new paper-scale runs: their figures, verdicts, table in the README, manifest
@@ -50,7 +50,7 @@ test: $(READY) lint ## every test that needs nothing but Python
 lint: $(READY) ## ruff, mypy, snakefmt, and whether lock, pyproject.toml and environment.yml agree
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy powr
+	$(BIN)/mypy
 	$(BIN)/snakefmt --check Snakefile rules
 	$(BIN)/python -m pytest --quiet -m repository tests/test_supply_chain.py
 
@@ -82,6 +82,15 @@ faults: $(READY) ## kill, fill and corrupt a running workflow; needs root for th
 
 slurm-test: $(READY) ## the smoke scale on a one-node Slurm (Debian's packages slurm-wlm and munge)
 	$(BIN)/python -m pytest -m slurm
+
+release-check: $(READY) ## build the wheel and use it from an empty environment
+	rm -rf build/release
+	$(PYTHON) -m venv build/release/venv
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir build/release .
+	build/release/venv/bin/python -m pip install --quiet build/release/*.whl
+	cd build/release && venv/bin/python -c "from powr import POWR; print(POWR('MountainCar-v0', seed=0).learn(500))"
+	cd build/release && venv/bin/python -m powr train --env FrozenLake-v1 --env-kwargs is_slippery=false --timesteps 500 --save agent.npz
+	cd build/release && venv/bin/python -m powr evaluate agent.npz
 
 clean: ## remove the virtual environment, the site and caches (results stay)
 	rm -rf .venv site .pytest_cache .ruff_cache .mypy_cache .hypothesis

@@ -12,26 +12,37 @@ import re
 import sys
 from pathlib import Path
 
-from snakemake.utils import min_version, validate
+from snakemake.utils import min_version
 
-from suite.config import load, runs, variant_runs
+from suite.config import check_model, load, runs, variant_runs
+from suite.config.kinds import AUTHORS
+from suite.config.models import Workflow
 from suite.failures import last_words
 
 min_version("9.0")
-validate(config, "schemas/workflow.schema.json")
 
 # Jobs run with the Python that runs snakemake, also where its environment is not activated.
 os.environ.update(PATH=f"{Path(sys.executable).parent}:{os.environ.get('PATH')}")
 
-SCALE = config["scale"]
+SETTINGS = check_model(config, Workflow, "--config")
+SCALE, PARTIAL = SETTINGS.scale, SETTINGS.partial
 RESULTS = f"results/{SCALE}"
 FIGURES = "figures" if SCALE == "paper" else f"{RESULTS}/figures"
 
-PARTIAL = str(config["partial"]).lower() == "true"
 STUDY = load("envs.yaml")
 RUNS = [Path("results", run.path) for run in runs(STUDY, SCALE)]
 if PARTIAL:
     RUNS = [path for path in RUNS if path.exists()]
+
+# The paper's figures once more, where algorithms have the settings of its authors.
+AUTHORS_FIGURES = [
+    f"{FIGURES}/{name}_authors.pdf"
+    for name in ("training_curves", "threshold_boxplots")
+    if any(
+        STUDY["algorithms"][run.algorithm]["source"]["kind"] == AUTHORS
+        for run in runs(STUDY, SCALE)
+    )
+]
 
 # Names of the algorithms whose runs leave a trained agent beside them.
 POWR = "|".join(
@@ -78,6 +89,8 @@ rule all:
         summary=f"{RESULTS}/summary.md",
         training_curves=f"{FIGURES}/training_curves.pdf",
         threshold_boxplots=f"{FIGURES}/threshold_boxplots.pdf",
+        authors=AUTHORS_FIGURES,
+        ladder=f"{FIGURES}/ladder.pdf",
         claims=f"{RESULTS}/claims.md",
         cost=f"{RESULTS}/cost.csv",
         report=f"{RESULTS}/report.html",

@@ -46,6 +46,14 @@ def exists(name: str) -> bool:
     return _module(name) is not None
 
 
+def family(name: str) -> str:
+    """Which of the families has the module of this name."""
+    path = _module(name)
+    if path is None:
+        raise ValueError(f"no module {name} in {PLACES}")
+    return path.split(".")[-2]
+
+
 def find(name: str) -> type[Any]:
     """The class that the module `name` of one of the families defines."""
     path = _module(name)

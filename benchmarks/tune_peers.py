@@ -37,6 +37,7 @@ from suite.training.run import seed_streams
 
 FOLDER = Path("results", "tuning")
 SEEDS = (1000, 1001, 1002)
+ONE_SEED = {("psrl", "Taxi-v3")}  # minutes per run
 TIMESTEPS = {"FrozenLake-v1": 10_000, "Taxi-v3": 60_000, "MountainCar-v0": 40_000}
 MAY_FALL_BELOW = 0.05  # the share of later evaluations that a lasting arrival allows
 
@@ -75,19 +76,14 @@ SETTINGS: dict[str, dict[str, list[Setting]]] = {
         "Taxi-v3": [
             *product(
                 initial_value=[0.0, 10.0, 20.0],
-                planning_steps=[50, 100],
+                planning_steps=50,
                 gamma=0.95,
                 learning_rate=1.0,
                 epsilon=0.0,
             ),
             *product(
-                initial_value=[10.0, 20.0],
-                planning_steps=100,
-                gamma=0.99,
-                learning_rate=1.0,
-                epsilon=0.0,
+                initial_value=0.0, planning_steps=100, gamma=0.95, learning_rate=1.0, epsilon=0.0
             ),
-            *DYNA_Q_OF_THE_TEXTBOOK,
         ],
     },
     "optimistic_q": {
@@ -108,26 +104,20 @@ SETTINGS: dict[str, dict[str, list[Setting]]] = {
             gamma=0.95,
         ),
         "Taxi-v3": product(
-            prior_visits=[0.0001, 0.001],
+            prior_visits=0.0001,
             reward_mean=0.0,
-            reward_std=[0.3, 1.0],
+            reward_std=0.3,
             reward_noise=0.01,
             gamma=0.95,
         ),
     },
     "sarsa_lambda": {
-        "MountainCar-v0": [
-            *product(step_size=[0.2, 0.5, 1.0], trace_decay=[0.8, 0.9, 0.95], tiles=8, epsilon=0.0),
-            *product(step_size=0.5, trace_decay=0.9, tiles=6, epsilon=0.0),
-        ],
+        "MountainCar-v0": product(step_size=[0.5, 1.0], trace_decay=0.9, tiles=8, epsilon=0.0),
     },
     "lspi": {
-        "MountainCar-v0": [
-            *product(
-                centers=[8, 10, 12], regularization=0.01, epsilon=[0.0, 0.05, 0.1], gamma=0.99
-            ),
-            *product(centers=10, regularization=0.1, epsilon=0.05, gamma=0.99),
-        ],
+        "MountainCar-v0": product(
+            centers=[8, 10], regularization=0.01, epsilon=[0.0, 0.1], gamma=0.99
+        ),
     },
     "cme_value_iteration": {
         "MountainCar-v0": [
@@ -221,9 +211,14 @@ def read(path: Path) -> list[Outcome]:
     with open(path, newline="", encoding="utf-8") as file:
         rows = list(csv.reader(file))[1:]
     return [
-        Outcome(env, setting, int(seed), *map(float, numbers))
-        for env, setting, seed, *numbers in rows
+        Outcome(env, setting, int(seed), *map(_arrival, arrivals), float(final))
+        for env, setting, seed, *arrivals, final in rows
     ]
+
+
+def _arrival(text: str) -> float:
+    """Timesteps are whole, as they were written."""
+    return math.inf if text == "inf" else int(float(text))
 
 
 def write(path: Path, table: list[Outcome]) -> None:
@@ -253,7 +248,8 @@ def tune(study: dict[str, Any], peer: str, path: Path) -> list[Outcome]:
     plan = {
         (env, json.dumps(setting), seed): setting
         for env, settings in SETTINGS[peer].items()
-        for setting, seed in itertools.product(settings, SEEDS)
+        for setting in settings
+        for seed in (SEEDS[:1] if (peer, env) in ONE_SEED else SEEDS)
     }
     for (env, text, seed), setting in plan.items():
         if (env, text, seed) not in table:

@@ -146,6 +146,10 @@ class POWR:
     def env(self) -> gymnasium.Env:
         return self._collector.env
 
+    def __repr__(self) -> str:
+        name = self.env.spec.id if self.env.spec else type(self.env.unwrapped).__name__
+        return f"<POWR on {name}, {self.num_timesteps:,} timesteps>"
+
     @property
     def num_timesteps(self) -> int:
         return self._collector.num_timesteps

@@ -48,7 +48,8 @@ class DisplacementMap:
     def __init__(self, states: NDArray, actions: NDArray, targets: NDArray, n_actions: int):
         self.n_actions = n_actions
         self._kernel = Matern52(_MAP_BANDWIDTH)
-        inputs = self._inputs(states, actions)
+        self._of_action = _ACTION_DISTANCE * _MAP_BANDWIDTH / np.sqrt(2) * np.eye(n_actions)
+        inputs = np.hstack([states, self._of_action[actions]])
         chosen = spread(inputs, _MAP_CENTERS)
         self._centers, targets = inputs[chosen], targets[chosen]
         trend = with_constant(self._centers)
@@ -60,17 +61,15 @@ class DisplacementMap:
 
     def __call__(self, states: NDArray) -> NDArray:
         """Displacement and reward of every action at n states, (n, n_actions, d + 1)."""
-        actions = np.tile(np.arange(self.n_actions), len(states))
-        inputs = self._inputs(states.repeat(self.n_actions, axis=0), actions)
+        n, d = states.shape
+        every = np.empty((n, self.n_actions, d + self.n_actions))
+        every[:, :, :d], every[:, :, d:] = states[:, None], self._of_action
+        inputs = every.reshape(n * self.n_actions, -1)
         predicted = with_constant(inputs) @ self._trend
         predicted += expansion(self._kernel, inputs, self._centers, self._coefficients)
         # Beyond the data the trend may lead anywhere: no step is longer than those seen.
         np.clip(predicted, self._low, self._high, out=predicted)
-        return predicted.reshape(len(states), self.n_actions, -1)
-
-    def _inputs(self, states: NDArray, actions: NDArray) -> NDArray:
-        distance = _ACTION_DISTANCE * _MAP_BANDWIDTH / np.sqrt(2)
-        return np.hstack([states, distance * np.eye(self.n_actions)[actions]])
+        return predicted.reshape(n, self.n_actions, -1)
 
 
 class DisplacementModel:

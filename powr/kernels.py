@@ -233,5 +233,7 @@ def diagonal(kernel: Kernel, x: NDArray) -> NDArray:
 def expansion(kernel: Kernel, x: NDArray, centers: NDArray, coefficients: NDArray) -> NDArray:
     """k(x, centers) C, in blocks of rows where the Gram matrix would be too large to hold."""
     rows = max(1, LARGEST_GRAM // max(1, len(centers)))
-    blocks = range(0, max(1, len(x)), rows)
+    if len(x) <= rows:
+        return kernel(x, centers) @ coefficients
+    blocks = range(0, len(x), rows)
     return np.concatenate([kernel(x[i : i + rows], centers) @ coefficients for i in blocks])

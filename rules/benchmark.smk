@@ -80,8 +80,22 @@ rule training_curves:
     params:
         scale=SCALE,
         folder=lambda wildcards, output: Path(output.pdf).parent,
+        authors="",
     shell:
-        "python -m suite figure training_curves --scale {params.scale:q} --out-dir {params.folder:q} 2> {log:q}"
+        "python -m suite figure training_curves --scale {params.scale:q} {params.authors} --out-dir {params.folder:q} 2> {log:q}"
+
+
+use rule training_curves as training_curves_authors with:
+    output:
+        pdf=f"{FIGURES}/training_curves_authors.pdf",
+        svg=report(f"{FIGURES}/training_curves_authors.svg", category="Figures"),
+        png=f"{FIGURES}/training_curves_authors.png",
+    log:
+        f"logs/{SCALE}/training_curves_authors.log",
+    params:
+        scale=SCALE,
+        folder=lambda wildcards, output: Path(output.pdf).parent,
+        authors="--authors",
 
 
 rule threshold_boxplots:
@@ -100,8 +114,22 @@ rule threshold_boxplots:
     params:
         scale=SCALE,
         folder=lambda wildcards, output: Path(output.pdf).parent,
+        authors="",
     shell:
-        "python -m suite figure threshold_boxplots --scale {params.scale:q} --out-dir {params.folder:q} 2> {log:q}"
+        "python -m suite figure threshold_boxplots --scale {params.scale:q} {params.authors} --out-dir {params.folder:q} 2> {log:q}"
+
+
+use rule threshold_boxplots as threshold_boxplots_authors with:
+    output:
+        pdf=f"{FIGURES}/threshold_boxplots_authors.pdf",
+        svg=report(f"{FIGURES}/threshold_boxplots_authors.svg", category="Figures"),
+        png=f"{FIGURES}/threshold_boxplots_authors.png",
+    log:
+        f"logs/{SCALE}/threshold_boxplots_authors.log",
+    params:
+        scale=SCALE,
+        folder=lambda wildcards, output: Path(output.pdf).parent,
+        authors="--authors",
 
 
 rule gif:
@@ -169,6 +197,54 @@ rule cost:
         "python -m suite cost --scale {params.scale:q} 2> {log:q}"
 
 
+rule ladder_table:
+    input:
+        study="envs.yaml",
+        runs=RUNS,
+        arrivals=rules.aggregate.output.arrivals,
+        code=CODE,
+    output:
+        table=f"{RESULTS}/ladder.csv",
+    log:
+        f"logs/{SCALE}/ladder_table.log",
+    localrule: True
+    conda:
+        "../environment.yml"
+    params:
+        scale=SCALE,
+    shell:
+        "python -m suite ladder --scale {params.scale:q} 2> {log:q}"
+
+
+rule ladder:
+    input:
+        table=rules.ladder_table.output.table,
+        code=PLOTS,
+    output:
+        pdf=f"{FIGURES}/ladder.pdf",
+        svg=report(f"{FIGURES}/ladder.svg", category="Figures"),
+        png=f"{FIGURES}/ladder.png",
+    log:
+        f"logs/{SCALE}/ladder.log",
+    localrule: True
+    conda:
+        "../environment.yml"
+    params:
+        scale=SCALE,
+        folder=lambda wildcards, output: Path(output.pdf).parent,
+    shell:
+        "python -m suite figure ladder --scale {params.scale:q} --out-dir {params.folder:q} 2> {log:q}"
+
+
+# What the report shows beside its own two figures, and what it is written with.
+PAPER_FIGURES = [ancient("figures/theory.svg")] if SCALE == "paper" else []
+REPORT_FILES = sorted(
+    path
+    for path in Path("suite/report").rglob("*")
+    if path.suffix in {".j2", ".css", ".js"}
+)
+
+
 rule report:
     input:
         study="envs.yaml",
@@ -176,8 +252,13 @@ rule report:
         deviations="deviations.yaml",
         runs=RUNS,
         tables=[*rules.aggregate.output, *rules.claims.output, *rules.cost.output],
-        figures=[rules.training_curves.output.svg, rules.threshold_boxplots.output.svg],
-        template=["suite/report/report.html.j2", "suite/report/report.css"],
+        figures=[
+            rules.training_curves.output.svg,
+            rules.threshold_boxplots.output.svg,
+            rules.ladder.output.svg,
+            *PAPER_FIGURES,
+        ],
+        page=REPORT_FILES,
         code=CODE,
     output:
         page=report(f"{RESULTS}/report.html", category="Verdicts"),
@@ -188,6 +269,5 @@ rule report:
         "../environment.yml"
     params:
         scale=SCALE,
-        figures=lambda wildcards, input: Path(input.figures[0]).parent,
     shell:
-        "python -m suite report --scale {params.scale:q} --figures {params.figures:q} 2> {log:q}"
+        "python -m suite report --scale {params.scale:q} --figures {input.figures:q} 2> {log:q}"

@@ -17,6 +17,7 @@ VERBS = {
     "figure": ("suite.plots.render", "one figure, from the tables of a scale"),
     "claims": ("suite.claims.ledger", "the verdict on each claim of the paper"),
     "cost": ("suite.results.cost", "what the runs of a scale took"),
+    "ladder": ("suite.results.ladder", "timesteps to threshold of all algorithms, and the floor"),
     "report": ("suite.report.report", "the page that shows a scale: results/SCALE/report.html"),
     "theory": ("suite.theory.tables", "the tables of the paper's theorems by numbers"),
     "ablations": ("suite.ablations.tables", "the table of the ablations, from their run files"),

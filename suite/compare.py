@@ -170,7 +170,8 @@ class Job(NamedTuple):
 def train(study_file: Path, runs: Sequence[Run], folder: Path, cores: int) -> list[Run]:
     """Train what is missing, `cores` runs at a time; those that failed are returned."""
     waiting = [run for run in runs if not (folder / run.path).exists()]
-    done, failed, working = len(runs) - len(waiting), [], []
+    done, failed = len(runs) - len(waiting), []
+    working: list[Job] = []
     if done:
         print(f"{done} of {len(runs)} runs are there already")
     try:

@@ -1,7 +1,15 @@
-"""Names as the paper prints them."""
+"""Names as the paper and the textbooks print them."""
+
+NAMES = {
+    "rmax": "R-max",
+    "dyna-q": "Dyna-Q",
+    "optimistic-q": "optimistic Q",
+    "sarsa-lambda": "SARSA(\N{GREEK SMALL LETTER LAMDA})",
+    "cme-value-iteration": "CME value iteration",
+}
 
 
 def algorithm_name(key: str) -> str:
     """POWR for powr, DQN-tuned for dqn-tuned: what stands before the first hyphen is a name."""
     name, hyphen, variant = key.partition("-")
-    return name.upper() + hyphen + variant
+    return NAMES.get(key, name.upper() + hyphen + variant)

@@ -147,7 +147,7 @@ def test_no_source_can_run_what_it_reads(path):
 
 
 def test_shell_commands_quote_what_comes_from_names():
-    """But for the seed, which is digits, and a flag that the workflow itself writes."""
+    """But for the seed, which is digits, and flags that the workflow itself writes."""
     files = [ROOT / "Snakefile", *(ROOT / "rules").glob("*.smk")]
     text = "".join(path.read_text(encoding="utf-8") for path in files)
     commands = re.findall(r"^    shell:\n((?:        .*\n)+)", text, re.MULTILINE)
@@ -155,6 +155,7 @@ def test_shell_commands_quote_what_comes_from_names():
     fields = {field for command in commands for field in re.findall(r"\{([^}]*)\}", command)}
     assert {field for field in fields if not field.endswith(":q")} <= {
         "wildcards.seed",
+        "params.authors",
         "params.partial",
     }
     assert r'seed=r"\d+"' in text

@@ -42,7 +42,8 @@ class Claim(Strict):
     claim: Text
     place: Text  # where the paper says it, or why it is asked here
     quote: Text | None = None  # none: not a sentence of the paper
-    rule: Literal[tuple(RULES)]
+    note: Text | None = None  # what a reader of the verdict should know
+    rule: Literal[tuple(RULES)]  # type: ignore[valid-type]
     parameters: dict[str, Any]
     against: UniqueTexts | None = None  # sets of algorithms; one verdict for each
     tests: list[Annotated[str, StringConstraints(pattern=r"^tests/.+\.py::.+$")]] | None = None
@@ -59,7 +60,7 @@ class Document(Strict):
     scale: str  # verdicts at other scales are preliminary
     level: float = Field(gt=0, lt=1)
     sets: dict[str, AlgorithmSet]
-    rules: dict[Literal[tuple(RULES)], RuleText]
+    rules: dict[Literal[tuple(RULES)], RuleText]  # type: ignore[valid-type]
     claims: list[Claim] = Field(min_length=1)
 
 

@@ -118,7 +118,7 @@ def claim_section(
     claim = entries[0].claim
     quote = f'> "{claim["quote"]}" ({claim["place"]})' if claim.get("quote") else claim["place"]
     parts = [f'## <a id="{claim["id"]}"></a>{claim["claim"]}', quote]
-    parts += filter(None, [condition(entries, sets)])
+    parts += filter(None, [claim.get("note"), condition(entries, sets)])
     parts += [f"Statistic: {rule['statistic']}", f"Decision: {rule['decision']}"]
     for entry in entries:
         parts.append(f"Verdict: {verdict_text(entry, sets)}.")

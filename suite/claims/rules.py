@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -30,7 +30,7 @@ from suite.claims.verdicts import (
     Rule,
 )
 from suite.names import algorithm_name
-from suite.results import statistics
+from suite.results import arrivals, statistics
 from suite.results.statistics import NO_INTERVAL, Interval
 
 EVALUATIONS_AT_THE_END = 5
@@ -72,6 +72,7 @@ class Spread(Times):
 
 class Curves(Compared):
     environments: Names
+    policy: Literal["deterministic", "sampled"] = "deterministic"
 
     def places(self) -> Sequence[str]:
         return self.environments
@@ -123,7 +124,7 @@ def higher_area(data: Data, parameters: Curves, level: float) -> Outcome:
     """The algorithm's curve lies higher than the others', on average over log timesteps."""
 
     def area(run: pd.DataFrame) -> float:
-        return statistics.area_under_curve(run["timestep"], run["mean"])
+        return statistics.area_under_curve(run["timestep"], _returns(run, parameters.policy))
 
     return _judge_larger(data, parameters, area, "how much higher its curve lies", level)
 
@@ -132,7 +133,7 @@ def less_stable(data: Data, parameters: Curves, level: float) -> Outcome:
     """The algorithm's return falls more from one evaluation to the next than the others'."""
 
     def mean_fall(run: pd.DataFrame) -> float:
-        return float(np.maximum(-np.diff(run["mean"]), 0).mean())
+        return float(np.maximum(-np.diff(_returns(run, parameters.policy)), 0).mean())
 
     return _judge_larger(data, parameters, mean_fall, "how much more it falls", level)
 
@@ -143,7 +144,7 @@ def less_spread(data: Data, parameters: Spread, level: float) -> Outcome:
     A run of the others that never arrives counts as arriving at the end of its training, which
     makes their spread no larger than it is.
     """
-    transform = {"linear": np.asarray, "log": np.log}[parameters.scale]
+    transform: Any = {"linear": np.asarray, "log": np.log}[parameters.scale]
 
     def judge(pair: Pair) -> Finding:
         if np.isinf(pair.theirs).all():
@@ -187,7 +188,7 @@ class Arrivals(Parameters):
         return self.model_copy(update=renamed)
 
     def target(self, optimum: float) -> float:
-        return optimum - self.below_optimum if self.at_least is None else self.at_least
+        return optimum - (self.below_optimum or 0.0) if self.at_least is None else self.at_least
 
     def is_met(self, run: pd.DataFrame, target: float) -> bool:
         returns = run[self.column]
@@ -236,10 +237,8 @@ def _judge_arrivals(findings: Mapping[str, Finding], parameters: Arrivals) -> Ou
     return Outcome(PARTLY if some else NOT_REPRODUCED, listed)
 
 
-RULES: Mapping[str, Rule] = {
-    rule.__name__: rule
-    for rule in (earlier, higher_area, less_stable, less_spread, who_arrives, *THEORY_RULES)
-}
+_RUN_RULES: tuple[Rule, ...] = (earlier, higher_area, less_stable, less_spread, who_arrives)
+RULES: Mapping[str, Rule] = {rule.__name__: rule for rule in (*_RUN_RULES, *THEORY_RULES)}
 
 
 def _timesteps(time: float) -> str:
@@ -264,7 +263,7 @@ def _time_pairs(data: Data, parameters: Times) -> Iterator[Pair]:
 
 
 def _judge_pairs(
-    pairs: Callable[[Data, Compared], Iterator[Pair]],
+    pairs: Callable[[Data, Any], Iterator[Pair]],
     data: Data,
     parameters: Compared,
     judge: Callable[[Pair], Finding],
@@ -296,7 +295,7 @@ def _judge_pairs(
 def _lacking_seeds(data: Data, parameters: Parameters, fewest: int) -> str:
     """Whose seeds are fewest, where they are fewer than a verdict needs; empty if they are not."""
     seeds = {pair: len(data.runs(*pair)) for pair in parameters.needed()}
-    environment, algorithm = pair = min(seeds, key=seeds.get)
+    environment, algorithm = pair = min(seeds, key=lambda pair: seeds[pair])
     if seeds[pair] >= fewest:
         return ""
     there = "1 seed" if seeds[pair] == 1 else f"{seeds[pair]} seeds"
@@ -331,6 +330,13 @@ def _judge_larger(
                 reason = f"fewer than two evaluations are shared after the first update of {name}"
                 return Outcome(NOT_TESTED, reason=reason)
     return _judge_pairs(pairs, data, parameters, judge, level, FEWEST_SEEDS)
+
+
+def _returns(run: pd.DataFrame, policy: str) -> pd.Series:
+    """Of the deterministic policy where the one asked for was not recorded."""
+    column, _ = arrivals.POLICIES[policy]
+    recorded = column in run and run[column].notna().all()
+    return run[column] if recorded else run["mean"]
 
 
 def _shared_curves(

@@ -70,16 +70,17 @@ class AuthorsProbableSettings(Block):
     commit: Annotated[str, StringConstraints(pattern="^[0-9a-f]{7,40}$")]
 
 
-class ChosenOnSeeds(Block):
-    """The file shows the choice. Reported seeds are those whose results the study shows."""
+class ChosenOnDevelopmentSeeds(Block):
+    """The file shows the choice. Development seeds are those on which no result is reported."""
 
-    kind: Literal["chosen on development seeds", "chosen on reported seeds"]
+    kind: Literal["chosen on development seeds"]
     file: str
 
 
 # Where an algorithm's settings come from. It is no part of a run's digest.
 Source = Annotated[
-    LibraryDefaults | AuthorsProbableSettings | ChosenOnSeeds, Field(discriminator="kind")
+    LibraryDefaults | AuthorsProbableSettings | ChosenOnDevelopmentSeeds,
+    Field(discriminator="kind"),
 ]
 
 
@@ -107,6 +108,8 @@ class Plan(Block):
 
 class Scale(Plan):
     overrides: dict[str, Timesteps] = {}  # other timesteps for some of the algorithms
+    # Further algorithms, which run on these environments alone.
+    only: dict[str, Timesteps] = {}
 
 
 class Ablation(Plan):
@@ -115,6 +118,14 @@ class Ablation(Plan):
     change: str = ""  # what it does to POWR, in a few words for its page and figure
     settings: Choices = {}
     environments: dict[str, Choices] = {}
+
+
+class Workflow(Block):
+    """What snakemake's --config may say."""
+
+    scale: str = "paper"
+    # Train nothing; tables and figures show the runs there are and count them.
+    partial: bool = Field(default=False, strict=False)
 
 
 class Study(Block):

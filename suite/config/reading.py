@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pydantic
 import yaml
@@ -58,11 +58,14 @@ def read_yaml(path: str | Path) -> Any:
         raise SuiteError(f"{path}: is not the YAML expected here: {reason}") from error
 
 
-def check_model(data: Any, model: type[pydantic.BaseModel], path: str | Path) -> None:
-    """Refuse data that the model does not allow, naming the place in the file."""
+Model = TypeVar("Model", bound=pydantic.BaseModel)
+
+
+def check_model(data: Any, model: type[Model], path: str | Path) -> Model:
+    """The data as the model; what it does not allow is refused, naming the place in the file."""
     check_plain(data, path)
     try:
-        model.model_validate(data)
+        return model.model_validate(data)
     except pydantic.ValidationError as error:
         raise SuiteError(f"{path}: {_first_fault(error)}") from error
 

@@ -73,6 +73,15 @@ def check_names(study: Mapping[str, Any], path: str | Path) -> None:
         _check_known(overrides, scale["algorithms"], f"{place}.overrides")
         for algorithm, timesteps in overrides.items():
             _check_known(timesteps, scale["timesteps"], f"{place}.overrides.{algorithm}")
+        only = scale.get("only", {})
+        _check_known(only, algorithms, f"{place}.only")
+        for algorithm, timesteps in only.items():
+            if algorithm in scale["algorithms"]:
+                raise SuiteError(
+                    f"{place}.only: {algorithm} runs on every environment of the scale already: "
+                    f"remove it here or from {place}.algorithms"
+                )
+            _check_known(timesteps, scale["timesteps"], f"{place}.only.{algorithm}")
     if ABLATIONS in study["scales"]:
         raise SuiteError(f"{path}: scales.{ABLATIONS}: is the scale of all ablations: rename it")
     of_powr = [name for name, algorithm in algorithms.items() if algorithm["class"] == "powr"]
@@ -96,9 +105,20 @@ def resolve(
     _check_known([scale], study["scales"], "scale")
     scope = study["scales"][scale]
     _check_known([environment], scope["timesteps"], f"environment at scale {scale}")
-    _check_known([algorithm], scope["algorithms"], f"algorithm at scale {scale}")
-    timesteps = scope["timesteps"] | scope.get("overrides", {}).get(algorithm, {})
+    timesteps_of = _timesteps_of(scope)
+    _check_known([algorithm], timesteps_of, f"algorithm at scale {scale}")
+    timesteps = timesteps_of[algorithm]
+    _check_known([environment], timesteps, f"environment of {algorithm} at scale {scale}")
     return _resolved(study, environment, algorithm, timesteps[environment])
+
+
+def _timesteps_of(scope: Mapping[str, Any]) -> dict[str, dict[str, int]]:
+    """The timesteps of a scale's algorithms on each of their environments."""
+    overrides = scope.get("overrides", {})
+    everywhere = {
+        name: scope["timesteps"] | overrides.get(name, {}) for name in scope["algorithms"]
+    }
+    return everywhere | scope.get("only", {})
 
 
 def _resolved(
@@ -142,7 +162,8 @@ def runs(study: Mapping[str, Any], scale: str) -> list[Run]:
         Run(scale, env, name, seed, digest(resolve(study, scale, env, name)))
         for seed in range(scope["seeds"])
         for env in scope["timesteps"]
-        for name in scope["algorithms"]
+        for name, timesteps in _timesteps_of(scope).items()
+        if env in timesteps
     ]
 
 

@@ -82,7 +82,7 @@ def draw_row(panel: Axes, place: int, row: Any, never: float) -> None:
     colour = AS_IT_COMES if row.ablation == "none" else UNDONE
     arrived = arrivals_of(row.first_arrivals)
     heights = place + SPREAD * (np.arange(row.seeds) - (row.seeds - 1) / 2) / row.seeds
-    dots = {"linestyle": "none", "marker": "o", "ms": 3, "mec": colour, "mew": 0.7}
+    dots: dict[str, Any] = {"linestyle": "none", "marker": "o", "ms": 3, "mec": colour, "mew": 0.7}
     panel.plot(arrived, heights[: len(arrived)], mfc=colour, label="arrived", **dots)
     late = heights[len(arrived) :]
     panel.plot([never] * len(late), late, mfc="white", label="never", **dots)

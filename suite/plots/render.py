@@ -21,6 +21,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from suite import SuiteError
 from suite.command import write_result
+from suite.config.kinds import AUTHORS, LIBRARY
 from suite.names import algorithm_name
 from suite.plots.style import COLUMN_WIDTH, STYLE
 from suite.results.tables import read_table
@@ -48,6 +49,29 @@ class Tables(NamedTuple):
     @property
     def environments(self) -> list[str]:
         return list(dict.fromkeys(self.summary["environment"]))
+
+
+def of_source(tables: Tables, source: str) -> Tables:
+    """The part of the tables that is about algorithms whose settings have this source."""
+    if "source" not in tables.summary:
+        raise SuiteError("summary.csv says no sources of settings: run `snakemake aggregate` again")
+    summary = tables.summary[tables.summary["source"] == source]
+    if summary.empty:
+        raise SuiteError(f"summary.csv has no algorithm with {source}: choose another scale")
+    names = set(summary["algorithm"])
+    curves, thresholds = (table[table["algorithm"].isin(names)] for table in tables[:2])
+    return Tables(curves, thresholds, summary)
+
+
+SETTINGS = {
+    LIBRARY: "POWR and the baselines as their libraries have them.",
+    AUTHORS: "POWR and the baselines under the settings that the paper's authors probably used.",
+}
+
+
+def settings_note(summary: pd.DataFrame) -> str:
+    """Under which settings the algorithms of a figure were trained."""
+    return " ".join(SETTINGS[source] for source in SETTINGS if source in set(summary["source"]))
 
 
 def seeds_note(summary: pd.DataFrame) -> str:
@@ -102,7 +126,7 @@ def set_time_axis(panel: Axes, first: float, last: float) -> None:
 
 
 def add_note(figure: Figure, text: str) -> None:
-    figure.supxlabel(textwrap.fill(text, 110), fontsize=6.5, color="0.3")
+    figure.supxlabel(textwrap.fill(text, 110, break_on_hyphens=False), fontsize=6.5, color="0.3")
 
 
 def number(value: float) -> str:
@@ -138,15 +162,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--scale", required=True, help="a scale that has been aggregated")
     parser.add_argument("--results", type=Path, default=Path("results"))
     parser.add_argument("--out-dir", type=Path, help="default: the scale's folder in the results")
+    parser.add_argument(
+        "--authors",
+        action="store_true",
+        help="of the algorithms under the authors' probable settings, not the library defaults; "
+        "the file's name then ends in _authors",
+    )
     options = parser.parse_args(arguments)
     folder, name = options.results / options.scale, options.name
     out = options.out_dir or folder
+    stem = f"{name}_authors" if options.authors else name
 
     def make() -> dict[Path, bytes]:
         module = find(name)
         data = read_tables(folder, name, getattr(module, "Tables", None))
+        if isinstance(data, Tables):
+            data = of_source(data, AUTHORS if options.authors else LIBRARY)
         with matplotlib.style.context(["default", STYLE]):
             figure = module.draw(data)
-            return {out / f"{name}.{suffix}": to_bytes(figure, suffix) for suffix in METADATA}
+            return {out / f"{stem}.{suffix}": to_bytes(figure, suffix) for suffix in METADATA}
 
     return write_result(parser.prog, make)

@@ -61,8 +61,16 @@ SPARE = (
 
 
 def looks(algorithms: Iterable[str]) -> dict[str, Look]:
-    """The look of each algorithm; those that the paper does not have share the spare ones."""
+    """The look of each algorithm; those that the paper does not have share the spare ones.
+
+    Under the authors' settings an algorithm looks as under its own, where that is not there too.
+    """
     algorithms = list(algorithms)
-    others = [name for name in algorithms if name not in KNOWN]
+    known = {}
+    for name in algorithms:
+        own = name.removesuffix("-authors")
+        if name in KNOWN or (own in KNOWN and own not in algorithms):
+            known[name] = KNOWN[own]
+    others = [name for name in algorithms if name not in known]
     spare = {name: SPARE[i % len(SPARE)] for i, name in enumerate(others)}
-    return {name: KNOWN.get(name) or spare[name] for name in algorithms}
+    return {name: known.get(name) or spare[name] for name in algorithms}

@@ -18,6 +18,7 @@ from suite.plots.render import (
     number,
     seeds_note,
     set_time_axis,
+    settings_note,
 )
 from suite.plots.style import Look, looks
 
@@ -43,7 +44,8 @@ def draw(tables: Tables) -> Figure:
         panel.set_yticks(range(len(names)), names)
     add_note(
         figure,
-        "First evaluation of the deterministic policy at or above the threshold, "
+        f"{settings_note(tables.summary)} First evaluation of the deterministic policy at or above "
+        "the threshold, "
         f"{seeds_note(tables.summary)}. Points: seeds; box: quartiles, median and range where all, "
         f"and at least {FEWEST_FOR_A_BOX}, arrive; grey bar: end of training.",
     )

@@ -20,11 +20,13 @@ from suite.plots.render import (
     number,
     seeds_note,
     set_time_axis,
+    settings_note,
 )
 from suite.plots.style import Look, looks
 
 EVALUATIONS_A_MARKER = 10
-THRESHOLD_LINE = {"color": "0.3", "lw": 0.8, "dashes": (5, 3)}
+LONGEST_IN_ONE_ROW = 9  # letters of a name in the legend
+THRESHOLD_LINE: dict[str, Any] = {"color": "0.3", "lw": 0.8, "dashes": (5, 3)}
 # Where returns exceed the threshold by this factor, a linear axis would squash all others.
 SQUASHING = 20
 
@@ -41,11 +43,12 @@ def draw(tables: Tables) -> Figure:
             draw_panel(panel, curves, sorted(levels.unique()), look_of)
     for panel in panels[::PANELS_A_ROW]:
         panel.set_ylabel(panel.get_ylabel() or "mean return")
-    figure.legend(handles=legend_handles(look_of), loc="outside upper center", ncols=7)
+    columns = 7 if max(map(len, look_of)) <= LONGEST_IN_ONE_ROW else 3
+    figure.legend(handles=legend_handles(look_of), loc="outside upper center", ncols=columns)
     add_note(
         figure,
-        "Return of the deterministic policy. Line: mean, band: minimum to maximum over "
-        f"{seeds_note(tables.summary)}. A line ends where its training does.",
+        f"{settings_note(tables.summary)} Return of the deterministic policy. Line: mean, band: "
+        f"minimum to maximum over {seeds_note(tables.summary)}. A line ends with its training.",
     )
     return figure
 

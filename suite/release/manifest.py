@@ -18,7 +18,10 @@ MANIFEST = Path("results/paper/MANIFEST.sha256")
 FILES = (
     "results/paper/**/*",
     "figures/training_curves.*",
+    "figures/training_curves_authors.*",
     "figures/threshold_boxplots.*",
+    "figures/threshold_boxplots_authors.*",
+    "figures/ladder.*",
     "figures/*.gif",
 )
 

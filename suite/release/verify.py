@@ -33,7 +33,7 @@ RESULTS = manifest.MANIFEST.parent
 RUN_FILE = re.compile(r"seed\d+-[0-9a-f]{12}\.(csv|json|npz|benchmark\.tsv)")
 SOURCES = (
     *("Snakefile", "envs.yaml", "claims.yaml", "deviations.yaml", "environment.yml"),
-    *("rules", "schemas", "profiles", "suite", "powr", "baselines"),
+    *("rules", "profiles", "suite", "powr", "baselines"),
 )
 # What files that are not as a run wrote them raise where they are read.
 MALFORMED = (ValueError, LookupError, TypeError, zipfile.BadZipFile)

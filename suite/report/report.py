@@ -1,6 +1,7 @@
-"""report.html: the verdicts first, then everything they rest on, in one file that opens offline.
+"""report.html: the outcome, figures to explore, then the verdicts and everything they rest on.
 
-Shows what the tables, figures and run files of a scale say and computes no statistic of its own.
+One file that opens offline, and without scripts too. It shows what the tables, figures and run
+files of a scale say. Only the explorer computes statistics, for a threshold that its reader sets.
 
     python -m suite.report.report --scale quick
 """
@@ -34,6 +35,7 @@ from suite.claims.verdicts import VERDICTS
 from suite.command import write_result
 from suite.config import Run
 from suite.names import algorithm_name
+from suite.report import explorer
 from suite.results import aggregate, cost, summary_page
 from suite.results.tables import other_runs, read_table
 
@@ -51,6 +53,40 @@ SYMBOLS = dict(zip(VERDICTS, "✓◐✗–", strict=True))
 TITLES = ("Experiments", "Theory", "Asked beside the paper")
 
 
+REQUIRED_FIGURES = ("training_curves", "threshold_boxplots")
+
+
+class Caption(NamedTuple):
+    caption: str
+    explored: bool = False  # the explorer takes its place where scripts run
+
+
+# By the name of the file. A figure that is not here is shown with its name.
+FIGURES = {
+    "training_curves": Caption(
+        "Mean return over timesteps, in log scale; the band is the range over seeds. See how far "
+        "left a line crosses the dashed threshold: ten times fewer timesteps are one decade. A "
+        "line that falls again has forgotten, one that stays flat below the threshold is stuck.",
+        explored=True,
+    ),
+    "threshold_boxplots": Caption(
+        "Timesteps until the return first meets the threshold, in log scale, one point per seed. "
+        "See whether POWR's points lie left of all others (fewer timesteps), and whether they lie "
+        "closer together (seeds agree). An algorithm that does not arrive within its training has "
+        "no box.",
+        explored=True,
+    ),
+    "ladder": Caption(
+        "The ladder: median timesteps to the threshold of every algorithm, with POWR, textbook "
+        "methods and deep networks side by side. The further left, the fewer."
+    ),
+    "theory": Caption(
+        "The paper's theorems by numbers: what each promises as a bound or a rate, and what exact "
+        "computation finds. See whether the measured lines stay below the bounds."
+    ),
+}
+
+
 class RunGroup(NamedTuple):
     """The planned runs of an algorithm on an environment."""
 
@@ -60,10 +96,12 @@ class RunGroup(NamedTuple):
     files: list[tuple[int, str, list[str]]]  # seed, where its files are, and what they end in
 
 
-def counts(judged: Sequence[Judged], sets: Mapping[str, Any]) -> dict[str, int]:
-    """Verdicts on the sentences of the paper, with the first set of baselines that is judged."""
-    first = next((name for name in sets if any(entry.against == name for entry in judged)), "")
-    return count_sentences(judged, first)
+def counts(judged: Sequence[Judged], sets: Mapping[str, Any]) -> dict[str, dict[str, int]]:
+    """Verdicts on the sentences of the paper, by the name of the set of baselines."""
+    used = [name for name in sets if any(entry.against == name for entry in judged)]
+    return {
+        sets[name]["name"] if name else "": count_sentences(judged, name) for name in used or [""]
+    }
 
 
 def headline(judged: Sequence[Judged], sets: Mapping[str, Any], preliminary: bool) -> str:
@@ -112,8 +150,17 @@ def rankings(summary: pd.DataFrame) -> dict[str, str]:
     return ranked
 
 
-def inline_svg(path: Path) -> str:
-    return f"data:image/svg+xml;base64,{base64.b64encode(path.read_bytes()).decode()}"
+def show_figure(path: Path, ranked: Mapping[str, str]) -> dict[str, Any]:
+    """A figure as the template shows it, inlined."""
+    text = FIGURES.get(path.stem, Caption(f"{path.stem}."))
+    medians = "; ".join(f"{title}: {order}" for title, order in ranked.items())
+    alt = f"{text.caption} Median timesteps to the threshold. {medians}."
+    return {
+        "source": f"data:image/svg+xml;base64,{base64.b64encode(path.read_bytes()).decode()}",
+        "caption": text.caption,
+        "alt": alt if text.explored else text.caption,
+        "explored": text.explored,
+    }
 
 
 def group_runs(planned: Iterable[Run], there: Mapping[Run, Mapping[str, Any]]) -> list[RunGroup]:
@@ -201,7 +248,7 @@ def read_counts(path: Path, column: str, loaded: aggregate.Loaded) -> pd.DataFra
 def describe(options: argparse.Namespace) -> dict[str, Any]:
     """Everything that the template shows."""
     folder = options.results / options.scale
-    figures = options.figures or folder
+    figures = options.figures or [folder / f"{name}.svg" for name in REQUIRED_FIGURES]
     study, document = config.load(options.envs), ledger.load(options.claims)
     departures = deviations.load(options.deviations, document)["deviations"]
     loaded = aggregate.load_runs(study, options.scale, options.results, partial=True)
@@ -223,8 +270,9 @@ def describe(options: argparse.Namespace) -> dict[str, Any]:
         "runs_due": len(planned),
         "reasons": reasons,
         "headline": headline(judged, document["sets"], preliminary=bool(reasons)),
-        "rankings": rankings(summary),
-        "counts": counts(judged, document["sets"]),
+        "rankings": (ranked := rankings(summary)),
+        "counts": (counted := counts(judged, document["sets"])),
+        "sentences": sum(next(iter(counted.values())).values()),
         "symbols": SYMBOLS,
         "claims": {
             title: [
@@ -234,8 +282,17 @@ def describe(options: argparse.Namespace) -> dict[str, Any]:
             ]
             for title in TITLES
         },
-        "training_curves": inline_svg(figures / "training_curves.svg"),
-        "threshold_boxplots": inline_svg(figures / "threshold_boxplots.svg"),
+        "figures": [show_figure(path, ranked) for path in figures],
+        "explorer": explorer.describe(
+            study,
+            aggregate.plan(study, options.scale),
+            loaded.evaluations,
+            list(loaded.metadata),
+            document["level"],
+        ),
+        "script": (script := explorer.read_assets(explorer.SCRIPTS)),
+        "script_digest": explorer.integrity(script),
+        "style": explorer.read_assets(explorer.STYLES),
         "environments": [
             show_environment(name, summary, costs) for name in dict.fromkeys(summary["environment"])
         ],
@@ -274,7 +331,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--results", type=Path, default=Path("results"), help="folder of the run files"
     )
-    parser.add_argument("--figures", type=Path, help="folder of the SVGs (default: the scale's)")
+    parser.add_argument(
+        "--figures",
+        type=Path,
+        nargs="+",
+        help="SVGs in the order to show them (default: the scale's two)",
+    )
     options = parser.parse_args(arguments)
     page = options.results / options.scale / "report.html"
     return write_result(parser.prog, lambda: {page: render(describe(options))})

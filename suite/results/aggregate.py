@@ -19,6 +19,7 @@ from powr.tabular import TabularMDP
 from suite import SuiteError, config
 from suite.command import make_parser, write_result
 from suite.config import Run
+from suite.config.kinds import kind_of
 from suite.results import arrivals
 from suite.results.run_file import read_run_file
 from suite.results.summary import Bounds, Planned, summarise
@@ -106,6 +107,8 @@ def plan(study: Mapping[str, Any], scale: str) -> list[Planned]:
             seeds,
             planned_grid(settings := config.resolve(study, scale, run.environment, run.algorithm)),
             first_update(settings["algorithm"]),
+            kind_of(study["algorithms"][run.algorithm]),
+            study["algorithms"][run.algorithm]["source"]["kind"],
         )
         for run in config.runs(study, scale)
         if run.seed == 0

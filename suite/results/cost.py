@@ -93,8 +93,8 @@ def tabulate(
 ) -> pd.DataFrame:
     """One row per environment, algorithm and threshold; `runs` is runs.csv."""
     deterministic, rows = runs[runs["policy"] == "deterministic"], []
-    for environment, algorithm, _, timesteps, _ in plan:
-        budget = timesteps[-1]
+    for planned in plan:
+        environment, algorithm, budget = *planned[:2], planned.timesteps[-1]
         own = {
             run.seed: cost
             for run, cost in costs.items()

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from suite.config.kinds import LIBRARY
 from suite.results import arrivals, statistics
 
 # A percentile bootstrap stays within the range of the seeds, and the range of n seeds holds their
@@ -28,6 +29,8 @@ class Planned(NamedTuple):
     seeds: int
     timesteps: list[int]  # of the evaluations; the last one is the budget
     first_update: int = 0  # until then the policy is the untrained one
+    kind: str = ""
+    source: str = LIBRARY  # of its settings
 
 
 class Bounds(NamedTuple):
@@ -61,13 +64,15 @@ def summarise(
             whole = {
                 **_final_returns(returns),
                 **_exact_returns(exact, bounds_of[environment]),
-                **_areas(returns, window),
+                **_areas(returns, window, planned),
             }
             for threshold in thresholds_of[environment]:
                 rows.append(
                     {
                         "environment": environment,
                         "algorithm": algorithm,
+                        "kind": planned.kind,
+                        "source": planned.source,
                         "policy": policy,
                         "seeds": returns.shape[1],
                         "seeds_planned": planned.seeds,
@@ -83,12 +88,14 @@ def summarise(
 
 
 def shared_window(plan: Iterable[Planned], environment: str) -> tuple[int, int]:
-    """Between what timesteps the curves of all algorithms of an environment can be compared.
+    """Between what timesteps the curves of an environment's algorithms are compared.
 
     From the last of the first updates, before which a curve is that of an untrained policy, to the
-    last timestep at which every algorithm is evaluated.
+    last timestep at which every algorithm is evaluated: of those with their library's defaults, as
+    the paper has them, so that a peer that trains briefly takes nothing from their comparison.
     """
-    own = [planned for planned in plan if planned.environment == environment]
+    here = [planned for planned in plan if planned.environment == environment]
+    own = [planned for planned in here if planned.source == LIBRARY] or here
     grids = [set(planned.timesteps) for planned in own]
     return max(planned.first_update for planned in own), max(set.intersection(*grids), default=0)
 
@@ -143,11 +150,13 @@ def _exact_returns(exact: pd.DataFrame, bounds: Bounds) -> dict[str, float]:
     }
 
 
-def _areas(returns: pd.DataFrame, window: tuple[int, int]) -> dict[str, float]:
+def _areas(returns: pd.DataFrame, window: tuple[int, int], planned: Planned) -> dict[str, float]:
+    """The areas of an algorithm that learns over the whole window; of any other there is none."""
     begin, end = window
     columns: dict[str, float] = {"area_from": begin, "area_until": end}
     shared = returns[(returns.index > begin) & (returns.index <= end)]
-    if len(shared) < 2:
+    covers = planned.first_update <= begin and planned.timesteps[-1] >= end
+    if len(shared) < 2 or not covers:
         return columns
     areas = [statistics.area_under_curve(shared.index, shared[seed]) for seed in shared]
     return {**columns, **_interquartile("area", areas)}

@@ -24,8 +24,9 @@ LEGEND = (
     f"No interval is given for fewer than {FEWEST_SEEDS_FOR_INTERVAL} seeds, whose whole range "
     "misses the median in more than 5% of cases. The exact return is that of the final policy by "
     "dynamic programming; its score is 0 for the uniform policy and 1 for the optimum. The area is "
-    "the average return over log timesteps. It begins after the first update of every algorithm of "
-    "the environment and ends at the last timestep that all of them share."
+    "the average return over log timesteps. It begins after the last of the first updates of the "
+    "algorithms with library defaults and ends at the last timestep that these share; an algorithm "
+    "that does not learn over all of it has none."
 )
 
 OVERVIEW_TITLE = "Runs that met the threshold, and the median of their timesteps to it:"
@@ -117,7 +118,7 @@ def _arrivals(row: Mapping[str, Any]) -> str:
 
 def times(rows: pd.DataFrame) -> list[tuple[str, ...]]:
     """Timesteps to threshold of one environment as a table to read, its head first."""
-    table = [
+    table: list[tuple[str, ...]] = [
         (
             "algorithm",
             "threshold",
@@ -172,7 +173,8 @@ def returns(rows: pd.DataFrame) -> list[tuple[str, ...]]:
     )
     table = [("algorithm", "timesteps", *columns)]
     for row in rows.drop_duplicates(["algorithm", "policy"]).to_dict("records"):
-        estimates = (_estimate(row, *names) for names in columns.values())
+        absent = "none" if row["seeds"] else "no run"
+        estimates = (_estimate(row, *names, absent) for names in columns.values())
         table.append((_algorithm(row), f"{row['timesteps']:,}", *estimates))
     return table
 
@@ -197,9 +199,9 @@ def _has_bounds(rows: pd.DataFrame) -> bool:
     return not math.isnan(rows.iloc[0]["optimum"])
 
 
-def _estimate(row: Mapping[str, Any], value: str, low: str, high: str) -> str:
+def _estimate(row: Mapping[str, Any], value: str, low: str, high: str, absent: str) -> str:
     if math.isnan(row.get(value, math.nan)):
-        return "no run"
+        return absent
     return _number(row[value]) + _interval(row[low], row[high], _number)
 
 

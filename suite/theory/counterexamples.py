@@ -144,6 +144,19 @@ def spectral_radius(
     return Inequality("gamma times the spectral radius of T_n P", gamma * radius, 1.0, np.nan)
 
 
+def markov_operator() -> Inequality:
+    """Prop. A.2: two states, one action, P swaps the states.
+
+    P is positive and maps 1 to 1, but with one action the only policy operator is the identity.
+    What it takes to be one is P(f g) = f P g for functions f of the state.
+    """
+    swap = np.array([[0.0, 1.0], [1.0, 0.0]])
+    probabilities = swap @ np.ones((2, 1))  # pi_P(B|x) = (P 1_(X x B))(x)
+    its_policy_operator = np.diag(probabilities[:, 0])
+    distance = uniform_norm(swap - its_policy_operator)
+    return Inequality("distance of P to the policy operator made of it", distance, 0.0, np.nan)
+
+
 COUNTEREXAMPLES: Mapping[str, Callable[[], Inequality]] = {
     example.__name__: example
     for example in (
@@ -151,5 +164,6 @@ COUNTEREXAMPLES: Mapping[str, Callable[[], Inequality]] = {
         monotone_step,
         transfer_norm_gaussian,
         transfer_norm_exponential,
+        markov_operator,
     )
 }

@@ -8,6 +8,7 @@ import math
 import sys
 import tempfile
 import traceback
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ RECORD = "fingerprint.json"  # in the folder of an environment at a scale
 DECIMALS = 5  # coarser than single precision, so that another maths library rounds alike
 
 
-def make(settings: dict[str, Any]) -> gymnasium.Env:
+def make(settings: Mapping[str, Any]) -> gymnasium.Env:
     """A new environment; settings are those of one run, as resolved from envs.yaml."""
     try:
         env = gymnasium.make(settings["id"], disable_env_checker=True, **settings["kwargs"])

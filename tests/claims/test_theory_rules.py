@@ -8,7 +8,7 @@ from powr.kernels import Gaussian
 from suite.claims import ledger, theory_rules
 from suite.claims.rules import RULES
 from suite.claims.verdicts import NOT_REPRODUCED, PARTLY, REPRODUCED, Data
-from suite.theory import counterexamples, estimation, inexact_pmd
+from suite.theory import counterexamples, estimation, inexact_pmd, operators
 
 LEVEL = 0.05
 MODELS = [{"id": "FrozenLake-v1", "kwargs": {"is_slippery": True}}]
@@ -204,3 +204,70 @@ class TestAsPrinted:
         monkeypatch.setattr(counterexamples, "COUNTEREXAMPLES", {"simulation_lemma": lambda: case})
         outcome = judge("as_printed", {"examples": ["simulation_lemma"]})
         assert outcome.verdict == NOT_REPRODUCED
+
+
+MAIN_RESULT = {
+    "models": MODELS,
+    "random_models": 1,
+    "gamma": 0.9,
+    "step_size": 10.0,
+    "steps": 150,  # enough that what is left of 1/T does not hide the fall with n
+    "sizes": [400, 6400],
+    "seeds": 5,
+}
+
+
+class TestMainResult:
+    def test_reproduced(self):
+        outcome = judge("main_result", MAIN_RESULT)
+        assert outcome.verdict == REPRODUCED
+        bounds, falls = outcome.findings[::2], outcome.findings[1::2]
+        assert all(0 < finding.estimate <= 1 for finding in bounds)
+        assert all(finding.estimate <= 1 for finding in falls)
+
+    def test_partly_where_more_data_does_not_help(self):
+        """Fewer steps than the policy needs: the gap is mirror descent's, whatever the data."""
+        outcome = judge("main_result", {**MAIN_RESULT, "step_size": 1e-6, "steps": 2})
+        assert outcome.verdict == PARTLY
+        assert outcome.findings[1].estimate > 1
+
+    def test_not_reproduced_where_the_bound_breaks(self, monkeypatch):
+        monkeypatch.setattr(inexact_pmd, "printed_bounds", lambda errors, *_: 0 * errors[1:] + 1e-9)
+        assert judge("main_result", MAIN_RESULT).verdict == NOT_REPRODUCED
+
+
+EMBEDDING = {"models": MODELS, "gamma": 0.9, "regularization": 1e-12, "tolerance": 1e-6}
+
+
+class TestMeanEmbedding:
+    def test_reproduced(self):
+        outcome = judge("mean_embedding", EMBEDDING)
+        assert outcome.verdict == REPRODUCED
+        assert outcome.findings[0].estimate < 1e-6
+
+    def test_not_reproduced_by_a_shrunk_model(self):
+        shrunk = {**EMBEDDING, "regularization": 1e-3}
+        assert judge("mean_embedding", shrunk).verdict == NOT_REPRODUCED
+
+
+class TestSeparableSpaces:
+    def test_reproduced(self):
+        inside, outside = judge("separable_spaces", {"seeds": 3, "tolerance": 1e-9}).findings
+        assert (inside.supports, outside.supports) == (True, True)
+        assert inside.estimate < 1e-9 < 1e-3 < outside.estimate
+
+    def test_a_check_that_lets_everything_through_is_no_evidence(self):
+        outcome = judge("separable_spaces", {"seeds": 3, "tolerance": 10.0})
+        assert outcome.verdict == NOT_REPRODUCED
+
+    def test_policies_are_policies(self):
+        for make in (operators.compatible_policy, operators.incompatible_policy):
+            _, policy = make(0)
+            assert (policy >= 0).all()
+            np.testing.assert_allclose(policy.sum(axis=1), 1)
+
+
+def test_a_markov_operator_that_is_no_policy_operator():
+    outcome = judge("as_printed", {"examples": ["markov_operator"]})
+    assert outcome.verdict == NOT_REPRODUCED
+    assert outcome.findings[0].estimate == 2

@@ -28,7 +28,7 @@ def test_scales_are_those_of_the_study(real_study):
     assert sizes["quick"]["MountainCar-v0", "powr"] == 10_000
     assert sizes["paper"]["Taxi-v3", "a2c"] == 1_500_000
     assert sizes["paper"]["Taxi-v3", "powr"] == 150_000
-    assert [len(config.runs(real_study, scale)) for scale in sizes] == [30, 45, 105]
+    assert [len(config.runs(real_study, scale)) for scale in sizes] == [38, 75, 287]
 
 
 def test_baselines_have_no_settings_of_their_own(real_study):
@@ -51,6 +51,24 @@ def test_run_files_have_distinct_places(real_study):
 def test_path_of_a_run():
     run = config.Run("quick", "Taxi-v3", "dqn-tuned", 3, "0123456789ab")
     assert run.path.as_posix() == "quick/Taxi-v3/dqn-tuned/seed3-0123456789ab.csv"
+
+
+def test_an_algorithm_runs_only_where_its_scale_says(study, write_study):
+    study["scales"]["quick"]["only"] = {"powr-authors": {"Taxi-v3": 300}}
+    study["scales"]["quick"]["algorithms"] = ["powr"]
+    study["scales"]["quick"]["seeds"] = 1
+    study = config.load(write_study(study))
+    places = [(run.environment, run.algorithm) for run in config.runs(study, "quick")]
+    assert places == [
+        ("FrozenLake-v1", "powr"),
+        ("Taxi-v3", "powr"),
+        ("Taxi-v3", "powr-authors"),
+        ("MountainCar-v0", "powr"),
+    ]
+    assert config.resolve(study, "quick", "Taxi-v3", "powr-authors")["timesteps"] == 300
+    message = "environment of powr-authors at scale quick: FrozenLake-v1 is not one of Taxi-v3"
+    with pytest.raises(SuiteError, match=message):
+        config.resolve(study, "quick", "FrozenLake-v1", "powr-authors")
 
 
 # -- digests --------------------------------------------------------------------------------------
@@ -85,11 +103,16 @@ def set_in(study, path, value):
         (["scales", "paper", "timesteps", "Taxi-v3"], 7, set()),
         (["scales", "quick", "seeds"], 9, set()),
         (["environments", "Taxi-v3", "thresholds"], [1], set()),
-        (["algorithms", "dqn", "source"], {"kind": "chosen on reported seeds", "file": "x"}, set()),
+        (
+            ["algorithms", "dqn", "source"],
+            {"kind": "chosen on development seeds", "file": "x"},
+            set(),
+        ),
     ],
 )
 def test_a_change_touches_exactly_its_runs(study, path, value, touched):
     del study["scales"]["quick"]["overrides"]["powr"]["Taxi-v3"]
+    del study["scales"]["quick"]["only"]
     before = digests(study)
     set_in(study, path, value)
     after = digests(study)
@@ -177,6 +200,11 @@ def test_another_environment_and_algorithm_are_data_only(study, write_study):
         (["scales", "quick", "timesteps", "Taxi-v3"], 0, "scales.quick.timesteps.Taxi-v3: 0"),
         (["scales", "quick", "timesteps", "Taxi-v3"], 10**12, "timesteps.Taxi-v3"),
         (["scales", "quick", "overrides", "sarsa"], {"Taxi-v3": 5}, "sarsa is not one of"),
+        (["scales", "quick", "only"], {"sarsa": {"Taxi-v3": 5}}, "quick.only: sarsa is not one of"),
+        (["scales", "quick", "only"], {"rmax": {"Acrobot-v1": 5}}, "only.rmax: Acrobot-v1 is not"),
+        (["scales", "quick", "only"], {"rmax": {}}, "scales.quick.only.rmax"),
+        (["scales", "quick", "only"], {"dqn": {"Taxi-v3": 5}}, "dqn runs on every environment"),
+        (["algorithms", "dqn", "source"], {"kind": "chosen on reported seeds"}, "dqn.source"),
         (["scales", "../quick"], {"seeds": 1, "algorithms": ["dqn"], "timesteps": {}}, "quick"),
     ],
 )

@@ -23,7 +23,7 @@ def make_tables(seeds=(3, 3, 3, 3)) -> Tables:
         for seed, timestep in enumerate(times[: counts[pair]])
     ]
     summary = [
-        (*pair, counts[pair], 3, GRID[len(CURVES[pair][0]) - 1], threshold)
+        (*pair, "library defaults", counts[pair], 3, GRID[len(CURVES[pair][0]) - 1], threshold)
         for pair in PAIRS
         for threshold in THRESHOLDS[pair[0]]
     ]
@@ -40,6 +40,7 @@ def make_tables(seeds=(3, 3, 3, 3)) -> Tables:
             columns=[
                 "environment",
                 "algorithm",
+                "source",
                 "seeds",
                 "seeds_planned",
                 "timesteps",

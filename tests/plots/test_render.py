@@ -5,9 +5,11 @@ import re
 import subprocess
 import sys
 
+import pandas as pd
 import pytest
 
-from suite.plots import render
+from suite.config.kinds import AUTHORS, LIBRARY
+from suite.plots import render, threshold_boxplots
 
 from .tables import make_tables
 
@@ -35,6 +37,39 @@ def test_drawn_twice_is_byte_identical(figure, results):
     assert sorted(path.name for path in (results / "first").iterdir()) == names
     for name in names:
         assert (results / "first" / name).read_bytes() == (results / "second" / name).read_bytes()
+
+
+def test_the_authors_version_shows_their_settings_alone(results):
+    """Under a name of its own."""
+    table = results / "tiny" / "summary.csv"
+    summary = pd.read_csv(table)
+    summary.loc[summary["algorithm"] == "dqn-tuned", "source"] = AUTHORS
+    summary.to_csv(table, index=False)
+    options = ["threshold_boxplots", "--scale", "tiny", "--results", str(results)]
+    assert render.main([*options, "--authors"]) == render.main(options) == 0
+    drawn = {
+        name: (results / "tiny" / f"{name}.svg").read_text()
+        for name in ("threshold_boxplots", "threshold_boxplots_authors")
+    }
+    assert drawn["threshold_boxplots"] != drawn["threshold_boxplots_authors"]
+    tables = render.read_tables(results / "tiny", "threshold_boxplots", render.Tables)
+    assert render.of_source(tables, AUTHORS).algorithms == ["dqn-tuned"]
+    assert set(render.of_source(tables, AUTHORS).thresholds["algorithm"]) == {"dqn-tuned"}
+    assert render.of_source(tables, LIBRARY).algorithms == ["powr"]
+
+
+def test_a_scale_without_the_authors_settings_is_one_message(results, capsys):
+    options = ["training_curves", "--scale", "tiny", "--results", str(results), "--authors"]
+    assert render.main(options)
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "no algorithm with authors' probable settings" in line
+
+
+def test_captions_say_under_which_settings():
+    tables = make_tables()
+    assert "as their libraries have them" in threshold_boxplots.draw(tables).get_supxlabel()
+    authors = tables._replace(summary=tables.summary.assign(source=AUTHORS))
+    assert "authors probably used" in threshold_boxplots.draw(authors).get_supxlabel()
 
 
 def test_a_missing_table_is_one_message(tmp_path, capsys):

@@ -66,3 +66,8 @@ def test_every_algorithm_has_a_line_and_a_marker_of_its_own():
 def test_a_new_algorithm_leaves_the_others_as_they_are():
     assert looks(["powr", "dqn-tuned", "dqn"])["dqn"] == KNOWN["dqn"]
     assert looks(["powr", "dqn-tuned"])["dqn-tuned"] == SPARE[0]
+
+
+def test_under_the_authors_settings_an_algorithm_looks_as_under_its_own():
+    assert looks(["powr-authors", "dqn-authors"])["dqn-authors"] == KNOWN["dqn"]
+    assert looks(["dqn", "dqn-authors"])["dqn-authors"] == SPARE[0]

@@ -4,89 +4,48 @@ import base64
 import json
 import re
 import shutil
-from html.parser import HTMLParser
+from collections import Counter
 from pathlib import Path
 from urllib.parse import unquote
 
 import pandas as pd
 import pytest
+from selectolax.lexbor import LexborHTMLParser
 
 from suite import config
 from suite.claims import deviations, ledger
 from suite.claims.verdicts import VERDICTS
-from suite.report import report
+from suite.report import explorer, report
+from suite.results.summary import Planned
 from tests.support import replication
 from tests.support.replication import ROOT
 
-VOID = {"meta", "img", "br", "link", "input", "base", "source", "embed"}
-LOADING = {
-    "script",
-    "link",
-    "iframe",
-    "frame",
-    "object",
-    "embed",
-    "base",
-    "source",
-    "video",
-    "audio",
-}
+LOADING = "link, iframe, frame, object, embed, base, source, video, audio, script[src]"
+VOID = {"meta", "img", "br", "input"}
 
 
-class Element:
-    def __init__(self, tag, attributes):
-        self.tag, self.attributes, self.children = tag, attributes, []
-
-    def walk(self):
-        for child in self.children:
-            if isinstance(child, Element):
-                yield child
-                yield from child.walk()
-
-    @property
-    def text(self):
-        parts = [c.text if isinstance(c, Element) else c for c in self.children]
-        return " ".join(" ".join(parts).split())
-
-    @property
-    def classes(self):
-        return (self.attributes.get("class") or "").split()
-
-
-class Page(HTMLParser):
+class Page:
     """The page as a browser without scripts would see it."""
 
     def __init__(self, path: Path) -> None:
-        super().__init__()
         self.source = path.read_text(encoding="utf-8")
-        self.root = Element("root", {})
-        self.open = [self.root]
-        self.feed(self.source)
-        assert self.open == [self.root], "an element is not closed"
-
-    def handle_starttag(self, tag, attrs):
-        element = Element(tag, dict(attrs))
-        self.open[-1].children.append(element)
-        if tag not in VOID:
-            self.open.append(element)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop().tag == tag
-
-    def handle_data(self, data):
-        self.open[-1].children.append(data)
-
-    def find(self, tag=None, **attributes):
-        return [
-            element
-            for element in self.root.walk()
-            if tag in (None, element.tag)
-            and all(element.attributes.get(key) == value for key, value in attributes.items())
-        ]
+        self.tree = LexborHTMLParser(self.source)
 
     def section(self, name):
-        (element,) = self.find(id=name)
+        (element,) = self.tree.css(f"[id='{name}']")
         return element
+
+    @property
+    def explorer(self):
+        return json.loads(self.section("explorer-data").text())
+
+
+def text_of(element):
+    return " ".join(element.text(separator=" ").split())
+
+
+def classes_of(element):
+    return (element.attributes.get("class") or "").split()
 
 
 @pytest.fixture(scope="module")
@@ -116,40 +75,42 @@ def document():
 
 
 class TestVerdicts:
-    def test_every_claim_stands_with_its_verdict(self, page, document, complete):
-        table = pd.read_csv(complete / "quick" / "claims.csv").drop_duplicates("id")
-        verdicts = table.set_index("id")["verdict"]
-        assert len(page.find("details")) == len(document["claims"])
+    def test_every_claim_stands_with_its_verdicts(self, page, document, complete):
+        table = pd.read_csv(complete / "quick" / "claims.csv")
+        verdicts = table.drop_duplicates(["id", "against"]).groupby("id")["verdict"].apply(list)
+        assert len(page.tree.css("details")) == len(document["claims"])
         for claim in document["claims"]:
             line = page.section(claim["id"])
-            summary = next(element for element in line.walk() if element.tag == "summary")
-            badge = next(element for element in summary.walk() if "badge" in element.classes)
-            assert badge.text.endswith(verdicts[claim["id"]])
-            assert verdicts[claim["id"]].replace(" ", "-") in badge.classes
-            assert claim["claim"] in summary.text
-            assert claim.get("quote", "") in line.text
-            assert document["rules"][claim["rule"]]["decision"] in line.text
+            badges = line.css("summary .badge")
+            assert [text_of(badge).split(" ", 1)[1] for badge in badges] == verdicts[claim["id"]]
+            for badge, verdict in zip(badges, verdicts[claim["id"]], strict=True):
+                assert verdict.replace(" ", "-") in classes_of(badge)
+            assert claim["claim"] in text_of(line.css_first("summary"))
+            assert claim.get("quote", "") in text_of(line)
+            assert document["rules"][claim["rule"]]["decision"] in text_of(line)
 
-    def test_come_before_everything_else(self, page):
-        sections = [element.attributes.get("id") for element in page.find("section")]
-        assert sections[:2] == ["verdicts", "figures"]
+    def test_come_right_after_outcome_and_figures(self, page):
+        sections = [element.attributes.get("id") for element in page.tree.css("section")]
+        assert sections[:2] == ["figures", "verdicts"]
 
-    def test_are_counted_by_sentence(self, page, document):
+    def test_are_counted_by_sentence_for_each_set(self, page, document):
         sentences = {claim["quote"] for claim in document["claims"] if "quote" in claim}
-        (box,) = [element for element in page.find("ul") if "counts" in element.classes]
-        items = [element.text for element in box.walk() if element.tag == "li"]
-        assert [text.split(" ", 2)[2] for text in items] == list(VERDICTS)
-        assert sum(int(text.split()[0]) for text in items) == len(sentences)
+        boxes = page.tree.css("ul.counts")
+        assert len(boxes) == len(document["sets"])
+        for box in boxes:
+            items = [text_of(item).split(" ", 2) for item in box.css("li")]
+            assert {verdict for _, _, verdict in items} <= set(VERDICTS)
+            assert sum(int(number) for number, *_ in items) == len(sentences)
 
     def test_say_why_they_were_not_given(self, page):
-        line = page.section("taxi-eight")
-        assert "trained for fewer timesteps than the claim is about" in line.text
+        line = text_of(page.section("taxi-eight"))
+        assert "trained for fewer timesteps than the claim is about" in line
 
     def test_show_numbers_deviations_and_runs(self, page):
-        line = page.section("earlier-taxi")
-        assert "Taxi-v3: POWR against DQN" in line.text
-        assert "powr-without-settings" in line.text
-        assert "3 of TRPO on Taxi-v3" in line.text
+        line = text_of(page.section("earlier-taxi"))
+        assert "Taxi-v3: POWR against DQN" in line
+        assert "powr-without-settings" in line
+        assert "3 of TRPO on Taxi-v3" in line
 
     def test_follow_the_table(self, copied):
         path = copied / "quick" / "claims.csv"
@@ -157,37 +118,57 @@ class TestVerdicts:
         table.loc[table["id"] == "earlier-taxi", "verdict"] = "not reproduced"
         table.to_csv(path, index=False)
         page = Page(replication.make_report(copied, "quick"))
-        assert "not-reproduced" in page.section("earlier-taxi").classes
+        assert "not-reproduced" in classes_of(page.section("earlier-taxi"))
 
     def test_every_deviation_stands_with_the_claims_it_touches(self, page, document):
         entries = deviations.load(ROOT / "deviations.yaml", document)["deviations"]
         for entry in entries:
-            assert entry["effect"] in page.section(f"deviation-{entry['id']}").text
+            assert entry["effect"] in text_of(page.section(f"deviation-{entry['id']}"))
             for claim in entry["touches"]:
-                assert f"{entry['id']} : {entry['what']}" in page.section(claim).text
+                assert f"{entry['id']} : {entry['what']}" in text_of(page.section(claim))
 
 
 class TestSelfContained:
-    def test_both_figures_are_in_the_file(self, page, complete):
-        images = page.find("img")
-        for image, name in zip(images, ("training_curves", "threshold_boxplots"), strict=True):
+    def test_the_figures_are_in_the_file(self, page, complete):
+        images = page.tree.css("img")
+        for image, name in zip(images, report.REQUIRED_FIGURES, strict=True):
             kind, _, content = image.attributes["src"].partition(";base64,")
             assert kind == "data:image/svg+xml"
             drawn = (complete / "quick" / f"{name}.svg").read_bytes()
             assert base64.b64decode(content) == drawn
             assert "Taxi-v3, return 6: POWR 2,512" in image.attributes["alt"]
 
+    def test_a_figure_more_is_shown_too(self, copied):
+        figures = [copied / "quick" / f"{name}.svg" for name in report.REQUIRED_FIGURES]
+        more = shutil.copy(figures[0], copied / "quick" / "ladder.svg")
+        page = Page(replication.make_report(copied, "quick", figures=[*figures, more]))
+        captions = [text_of(caption) for caption in page.tree.css("figcaption")]
+        assert len(captions) == 3
+        assert captions[2] == f"Figure 3. {report.FIGURES['ladder'].caption}"
+
     def test_nothing_is_loaded(self, page):
-        assert not {element.tag for element in page.root.walk()} & LOADING
-        for element in page.root.walk():
+        assert not page.tree.css(LOADING)
+        for element in page.tree.css("*"):
             assert element.attributes.get("src", "data:").startswith("data:")
             assert not [name for name in element.attributes if name.startswith("on")]
-        (style,) = page.find("style")
-        assert not re.search(r"url\(|@import|https?:", style.text)
+        (style,) = page.tree.css("style")
+        assert not re.search(r"url\(|@import|https?:", style.text())
+
+    def test_only_its_own_script_may_run(self, page):
+        _, script = page.tree.css("script")
+        policy = page.tree.css_first("meta[http-equiv]").attributes["content"]
+        assert "default-src 'none'" in policy
+        assert f"script-src '{explorer.integrity(script.text())}'" in policy
+
+    def test_what_is_opened_is_closed(self, page):
+        source = re.sub(r"(?s)<(script|style)\b.*?</\1>", "", page.source)
+        opened = Counter(re.findall(r"<([a-z][a-z0-9]*)\b", source))
+        closed = Counter(re.findall(r"</([a-z][a-z0-9]*)>", source))
+        assert {tag: n for tag, n in opened.items() if tag not in VOID} == closed
 
     def test_links_lead_somewhere(self, page, complete):
-        names = {element.attributes.get("id") for element in page.root.walk()}
-        links = [element.attributes["href"] for element in page.find("a")]
+        names = {element.attributes["id"] for element in page.tree.css("[id]")}
+        links = [element.attributes["href"] for element in page.tree.css("a")]
         assert any(link.endswith(".json") for link in links)
         for link in links:
             if link.startswith("#"):
@@ -196,7 +177,7 @@ class TestSelfContained:
                 assert (complete / "quick" / unquote(link)).is_file()
 
     def test_ids_are_given_once(self, page):
-        names = [e.attributes["id"] for e in page.root.walk() if "id" in e.attributes]
+        names = [element.attributes["id"] for element in page.tree.css("[id]")]
         assert len(names) == len(set(names))
 
     def test_is_the_same_when_made_again(self, copied, complete):
@@ -204,25 +185,70 @@ class TestSelfContained:
         assert page.read_bytes() == (complete / "quick" / "report.html").read_bytes()
 
 
+class TestExplorerData:
+    def test_has_every_run_as_its_file_has_it(self, page, complete):
+        seen = 0
+        for environment in page.explorer["environments"]:
+            for group in environment["groups"]:
+                for run in group["runs"]:
+                    table = pd.read_csv(complete / "quick" / run["file"])
+                    assert group["timesteps"] == table["timestep"].tolist()
+                    assert run["deterministic"] == table["mean"].tolist()
+                    sampled = table["sampled_mean"].tolist()
+                    assert run["sampled"] == (None if pd.isna(sampled[0]) else sampled)
+                    seen += 1
+        assert seen == len(list((complete / "quick").glob("*/*/seed*.csv"))) == 45
+
+    def test_sorts_algorithms_by_family_and_names_their_sources(self, page, study):
+        algorithms = page.explorer["algorithms"]
+        assert [entry["key"] for entry in algorithms] == ["powr", "a2c", "dqn", "ppo", "trpo"]
+        for entry in algorithms:
+            kind = study["algorithms"][entry["key"]]["source"]["kind"]
+            assert page.explorer["sources"][entry["source"]] == kind
+        classes = ["rmax", "powr", "dqn"]
+        assert sorted(classes, key=explorer.rank) == ["powr", "dqn", "rmax"]
+
+    def test_tells_sources_apart_by_line_and_algorithms_by_colour(self, study):
+        planned = [
+            Planned("Taxi-v3", name, 1, [100]) for name in ("powr", "dqn", "dqn-authors", "a2c")
+        ]
+        columns = ["environment", "algorithm", "seed"]
+        shown = explorer.describe(study, planned, pd.DataFrame(columns=columns), [], 0.05)
+        looks = {each["key"]: (each["light"], each["dashes"]) for each in shown["algorithms"]}
+        assert looks["dqn"][0] == looks["dqn-authors"][0] != looks["a2c"][0]
+        assert looks["dqn"][1] == looks["a2c"][1] != looks["dqn-authors"][1]
+        (taxi,) = shown["environments"]
+        assert [group["runs"] for group in taxi["groups"]] == [[], [], [], []]
+
+    @pytest.mark.parametrize("colour", ["#000000", "#332288", "#E69F00", "#ffffff"])
+    def test_every_colour_stands_out(self, colour):
+        for scheme, shown in explorer.on_paper(colour).items():
+            assert explorer.contrast(shown, explorer.PAPER[scheme]) >= explorer.FAINTEST[scheme]
+
+    def test_the_shipped_page_is_small(self):
+        assert (ROOT / "results/paper/report.html").stat().st_size <= 3_000_000
+
+
 class TestContent:
     def test_tables_and_cost_of_every_environment(self, page):
+        cost = text_of(page.section("cost"))
         for name in replication.RETURNS:
-            assert f"{name} algorithm threshold" in page.section("tables").text
-            assert f"{name} algorithm timesteps per second" in page.section("cost").text
-        assert "POWR 250 " in page.section("cost").text
-        assert "run JSON" in page.section("cost").text
+            assert f"{name} algorithm threshold" in text_of(page.section("tables"))
+            assert f"{name} algorithm timesteps per second" in cost
+        assert "POWR 250 " in cost
+        assert "run JSON" in cost
 
     def test_provenance(self, page):
-        text = page.section("provenance").text
+        text = text_of(page.section("provenance"))
         assert "45 runs of commit 0123456789ab" in text
         assert "numpy 2.4.6" in text
 
     def test_a_scale_other_than_the_papers_is_preliminary(self, page):
-        (notice,) = [element for element in page.find("p") if "notice" in element.classes]
-        assert notice.text.startswith("Preliminary. These are results at the scale quick")
-        assert "missing" not in notice.text
-        assert "preliminary" in page.section("earlier-taxi").text
-        assert "preliminary" not in page.section("closed-form").text
+        (notice,) = page.tree.css("p.notice")
+        assert text_of(notice).startswith("Preliminary. These are results at the scale quick")
+        assert "missing" not in text_of(notice)
+        assert "preliminary" in text_of(page.section("earlier-taxi"))
+        assert "preliminary" not in text_of(page.section("closed-form"))
 
 
 class TestMissingRuns:
@@ -236,12 +262,14 @@ class TestMissingRuns:
         return Page(replication.make_report(copied, "quick"))
 
     def test_are_labelled(self, page):
-        assert "4 of 45 runs are missing" in page.root.text
-        assert page.section("runs").text.count("missing") == 4
-        assert "PPO no run" in page.section("cost").text
-        assert "no run of PPO" in page.root.text
+        text = text_of(page.tree.body)
+        assert "4 of 45 runs are missing" in text
+        assert text_of(page.section("runs")).count("missing") == 4
+        assert "PPO no run" in text_of(page.section("cost"))
+        assert "no run of PPO" in text
         reason = "3 of 3 runs of PPO on MountainCar-v0 are missing"
-        assert reason in page.section("earlier-mountaincar").text
+        assert reason in text_of(page.section("earlier-mountaincar"))
+        assert [] in [g["runs"] for e in page.explorer["environments"] for g in e["groups"]]
 
 
 class TestHostileText:
@@ -261,8 +289,8 @@ class TestHostileText:
         path.write_text(json.dumps(metadata))
         page = Page(replication.make_report(copied, "quick", tmp_path / "claims.yaml"))
         TestSelfContained().test_nothing_is_loaded(page)
-        assert self.ATTACK in page.section("convergence-rate").text
-        assert self.ATTACK in page.section("provenance").text
+        assert self.ATTACK in text_of(page.section("convergence-rate"))
+        assert self.ATTACK in text_of(page.section("provenance"))
 
     def test_an_agent_is_offered_where_the_run_saved_one(self):
         runs = [config.Run("quick", "Taxi-v3", "powr", seed, "0" * 12) for seed in range(3)]

@@ -9,7 +9,7 @@ import pytest
 from suite import SuiteError, config
 from suite.results import aggregate, arrivals, summary_page
 from suite.results.aggregate import curves, exact_bounds, load_runs, plan, thresholds
-from suite.results.summary import Bounds, Planned, summarise
+from suite.results.summary import Bounds, Planned, shared_window, summarise
 from tests.support.run_files import PROVENANCE, STUDY, csv_text, run_of, write_run
 
 # Means at 100, 1,000 and the last timestep, seed by seed.
@@ -174,6 +174,31 @@ class TestSummary:
         row = self.row(tables, "MountainCar-v0", "dqn", threshold=-110)
         assert (row["area_from"], row["area_until"]) == (100, 1000)
         assert self.row(tables, "FrozenLake-v1", "dqn")["area_until"] == 5000
+
+    def test_a_peer_that_trains_briefly_cuts_no_area_short(self):
+        """The window is that of the library's defaults; who does not learn over all has none."""
+        grid = [100, 1000, 10_000]
+        plan = [
+            Planned("E", "powr", 7, grid),
+            Planned("E", "dqn", 7, grid, first_update=100),
+            Planned("E", "rmax", 7, grid[:2], source="chosen on development seeds"),
+            Planned("E", "a2c", 7, grid, first_update=5000, source="authors' probable settings"),
+        ]
+        assert shared_window(plan, "E") == (100, 10_000)
+        runs = pd.DataFrame(
+            {"environment": "E", "algorithm": planned.algorithm, "seed": 0, "timestep": timestep}
+            | {"mean": 1.0, "exact_return": math.nan, "sampled_mean": math.nan}
+            for planned in plan
+            for timestep in planned.timesteps
+        )
+        arrived = arrivals.tabulate(runs, {"E": [0]})
+        table = summarise(runs, arrived, plan, {"E": [0]}, {"E": Bounds()})
+        areas = dict(zip(table["algorithm"], table["area_iqm"], strict=True))
+        assert areas["powr"] == areas["dqn"] == 1
+        assert math.isnan(areas["rmax"])
+        assert math.isnan(areas["a2c"])
+        shown = {cells[0]: cells[-1] for cells in summary_page.returns(table)}
+        assert shown["R-max"] == "none"
 
     def test_page_shows_every_environment_and_origin(self, results):
         other = {**PROVENANCE, "python": "3.11.2", "packages": {"numpy": "2.4.5"}}

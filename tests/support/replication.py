@@ -1,13 +1,15 @@
 """A replication without training: run files of made-up returns, and all that is made of them."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from suite import config
 from suite.claims import ledger
 from suite.plots import render
 from suite.report import report
-from suite.results import aggregate, cost
+from suite.results import aggregate, cost, ladder
 from suite.training.evaluation import COLUMNS, planned_grid
+from suite.training.run import records_sampled
 from tests.support.run_files import PROVENANCE, clock, write_run
 
 ROOT = Path(__file__).parents[2]
@@ -19,6 +21,7 @@ RETURNS = {
 }
 # Timesteps until an algorithm has learned on FrozenLake; elsewhere it takes ten times as long.
 LEARNING = {"powr": 200, "a2c": 9000, "dqn": 5000, "ppo": 3000, "trpo": 2000}
+LEARNING_OF_PEERS = 300
 
 
 def write_replication(results: Path, scale: str) -> list[config.Run]:
@@ -29,12 +32,13 @@ def write_replication(results: Path, scale: str) -> list[config.Run]:
         settings = config.resolve(study, scale, run.environment, run.algorithm)
         low, high = RETURNS[run.environment]
         factor = (1 if run.environment == "FrozenLake-v1" else 10) * (1 + 0.2 * run.seed)
+        learning = LEARNING.get(run.algorithm.removesuffix("-authors"), LEARNING_OF_PEERS)
         means = {
-            timestep: high if timestep >= factor * LEARNING[run.algorithm] else low
+            timestep: high if timestep >= factor * learning else low
             for timestep in planned_grid(settings)
         }
         tabular = run.environment != "MountainCar-v0"
-        text = csv_text(means, tabular, sampled=run.algorithm == "powr")
+        text = csv_text(means, tabular, sampled=records_sampled(settings))
         seconds = 0.004 if run.algorithm == "powr" else 0.002
         write_run(results, run, text, PROVENANCE, study, **clock(means, seconds, 0.1))
     return runs
@@ -58,12 +62,22 @@ def make_tables_and_figures(results: Path, scale: str) -> None:
     assert aggregate.main([*place, *study, "--partial"]) == 0
     assert ledger.main([*place, *study, *statements, "--partial"]) == 0
     assert cost.main([*place, *study]) == 0
+    assert ladder.main([*place, *study]) == 0
     for figure in ("training_curves", "threshold_boxplots"):
         assert render.main([figure, *place]) == 0
+        assert render.main([figure, *place, "--authors"]) == 0
+    assert render.main(["ladder", *place]) == 0
 
 
-def make_report(results: Path, scale: str, claims_file: Path = ROOT / "claims.yaml") -> Path:
+def make_report(
+    results: Path,
+    scale: str,
+    claims_file: Path = ROOT / "claims.yaml",
+    figures: Sequence[Path] = (),
+) -> Path:
     statements = ["--claims", str(claims_file), "--deviations", str(ROOT / "deviations.yaml")]
     options = ["--scale", scale, "--results", str(results), "--envs", str(ROOT / "envs.yaml")]
+    if figures:
+        options += ["--figures", *map(str, figures)]
     assert report.main([*options, *statements]) == 0
     return results / scale / "report.html"

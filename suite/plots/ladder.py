@@ -1,0 +1,259 @@
+"""The ladder: timesteps to the threshold of every algorithm, of every kind, above the floor."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+from suite.config.kinds import DEEP, DEEP_OF_SOURCE, KINDS, POWR, TEXTBOOK
+from suite.names import algorithm_name
+from suite.plots.render import add_note, number
+from suite.results.cost import duration_text
+from suite.results.ladder import CLOCK
+
+WIDTH = 6.6  # inches: the names and two columns of numbers need room beside the axis
+ROW_HEIGHT = 0.155
+GAP = 0.45  # between two kinds, in rows
+FLOOR: dict[str, Any] = {"color": "0.82", "lw": 0}
+FAINT = "0.55"
+
+
+class Rung(NamedTuple):
+    colour: str
+    marker: str
+
+
+LOOKS = {
+    POWR: Rung("#B2182B", "o"),
+    TEXTBOOK: Rung("#117733", "s"),
+    DEEP_OF_SOURCE["library defaults"]: Rung("#332288", "^"),
+    DEEP_OF_SOURCE["authors' probable settings"]: Rung("#D98A00", "D"),
+    DEEP: Rung("#000000", "v"),
+}
+
+
+def draw(table: pd.DataFrame) -> Figure:
+    groups = list(table.groupby("environment", sort=False))
+    heights = [_rows_tall(rows) for _, rows in groups]
+    size = (WIDTH, ROW_HEIGHT * sum(heights) + 0.62 * len(groups) + 0.75)
+    figure = Figure(figsize=size, layout="constrained")
+    panels = figure.subplots(len(groups), 1, squeeze=False, height_ratios=heights)[:, 0]
+    low = min([100, *table["floor_low"].dropna()])
+    limits = (0.5 * low, 2.2 * table["timesteps"].max())
+    for panel, (environment, rows) in zip(panels, groups, strict=True):
+        draw_panel(panel, environment, rows, limits)
+    panels[-1].set_xlabel("timesteps to the threshold")
+    kinds = [kind for kind in KINDS if kind in set(table["kind"])]
+    figure.legend(handles=[_handle(kind) for kind in kinds], loc="outside upper center", ncols=4)
+    add_note(figure, note(table))
+    return figure
+
+
+def note(table: pd.DataFrame) -> str:
+    seeds = table["seeds_planned"].max()
+    text = (
+        "First evaluation of the deterministic policy at or above the threshold. Mark: median, "
+        f"line: range over {seeds} seeds; arrow: beyond the end of training. Grey: the fewest "
+        "timesteps any learner needs to be sure, between its bounds. The first evaluation is at "
+        "100 timesteps. Time: median CPU time of training until then"
+    )
+    if (table["measured_by"] == CLOCK).any():
+        text += "; with ≤ by the clock of a shared core"
+    return text + "."
+
+
+def draw_panel(
+    panel: Axes, environment: str, rows: pd.DataFrame, limits: tuple[float, float]
+) -> None:
+    """One row per algorithm, the kinds apart, the earliest of each kind first."""
+    threshold = rows["threshold"].iloc[0]
+    panel.set_title(f"{environment}, return {number(threshold)}", loc="left", fontweight="bold")
+    set_axis(panel, limits, _rows_tall(rows))
+    draw_floor(panel, rows.iloc[0])
+    place = 0.0
+    for kind in KINDS:
+        own = rows[rows["kind"] == kind]
+        if own.empty:
+            continue
+        for row in in_order(own):
+            draw_row(panel, place, row, LOOKS[kind])
+            place += 1
+        place += GAP
+    for x, head in ((1.13, "median"), (1.26, "time")):
+        panel.text(
+            x,
+            1.01,
+            head,
+            ha="right",
+            va="bottom",
+            fontsize=6,
+            color=FAINT,
+            transform=panel.transAxes,
+        )
+
+
+def in_order(rows: pd.DataFrame) -> list[dict[str, Any]]:
+    """The earliest median first; those without one by how many runs arrive, no runs last."""
+
+    def rank(row: Mapping[str, Any]) -> tuple[float, float, float]:
+        median = math.inf if math.isnan(row["median"]) else row["median"]
+        return (median, -row["n_reached"], -row["seeds"])
+
+    filled = rows.assign(median=rows["median"].astype(float))
+    return sorted(filled.to_dict("records"), key=rank)
+
+
+def set_axis(panel: Axes, limits: tuple[float, float], rows_tall: float) -> None:
+    panel.set_xscale("log")
+    panel.set_xlim(*limits)
+    panel.set_ylim(rows_tall - 0.3, -0.7)
+    panel.xaxis.set_major_locator(LogLocator(numticks=99))
+    panel.xaxis.set_minor_formatter(NullFormatter())
+    panel.xaxis.set_major_formatter(FuncFormatter(lambda value, _: timesteps(value)))
+    panel.grid(visible=True, axis="x")
+    panel.set_yticks([])
+    panel.spines["left"].set_visible(False)
+
+
+def draw_floor(panel: Axes, row: Mapping[str, Any]) -> None:
+    """A line at the floor, or a band between its bounds; what lies left of it nobody can do."""
+    low, high = row["floor_low"], row["floor_high"]
+    if pd.isna(low):
+        return
+    panel.axvspan(panel.get_xlim()[0], low, color="0.95", lw=0, zorder=0)
+    panel.axvspan(low, high, zorder=0, label="floor", **FLOOR)
+    panel.axvline(low, color="0.45", lw=0.8, dashes=(3, 2), zorder=1)
+    text = timesteps(low) if low == high else f"{timesteps(low)} to {timesteps(high)}"
+    panel.annotate(
+        f"floor: {text}",
+        (low, 0.03),
+        xycoords=panel.get_xaxis_transform(),
+        xytext=(-2, 0),
+        textcoords="offset points",
+        ha="right",
+        va="bottom",
+        rotation=90,
+        fontsize=6,
+        color="0.35",
+    )
+
+
+def draw_row(panel: Axes, place: float, row: Mapping[str, Any], rung: Rung) -> None:
+    write(panel, -0.012, place, algorithm_name(row["algorithm"]), rung.colour)
+    if not row["seeds"]:
+        write(panel, 1.26, place, "no run", FAINT)
+        return
+    budget = row["timesteps"]
+    every = row["n_reached"] == row["seeds"]
+    if row["n_reached"]:
+        begin, end = row["earliest"], row["latest"] if every else budget
+        panel.plot([begin, end], [place, place], color=rung.colour, lw=1.1, alpha=0.55, zorder=2)
+    if not every:
+        draw_arrow(panel, place, budget, rung, hollow=not row["n_reached"])
+    arrives = not math.isnan(row["median"])
+    if arrives:
+        panel.plot(
+            row["median"],
+            place,
+            rung.marker,
+            color=rung.colour,
+            ms=5,
+            mec="white",
+            mew=0.5,
+            zorder=4,
+            label=row["algorithm"],
+        )
+    median = timesteps(row["median"]) if arrives else f"> {timesteps(budget)}"
+    write(panel, 1.13, place, median, "0.15" if arrives else FAINT)
+    write(panel, 1.26, place, _time(row, arrives), "0.15" if arrives else FAINT)
+    short = [] if every else [f"{row['n_reached']} of {row['seeds']}"]
+    if row["seeds"] < row["seeds_planned"]:
+        short.append(f"{row['seeds']} of {row['seeds_planned']} seeds")
+    if short:
+        draw_count(panel, place, ", ".join(short), budget if not every else row["latest"])
+
+
+def draw_arrow(panel: Axes, place: float, budget: float, rung: Rung, hollow: bool) -> None:
+    """The truth lies beyond the end of training."""
+    panel.plot(budget, place, "|", color=rung.colour, ms=5, mew=1, zorder=3)
+    panel.annotate(
+        "",
+        (budget * 1.55, place),
+        (budget, place),
+        arrowprops={
+            "arrowstyle": "->" if hollow else "-|>",
+            "color": rung.colour,
+            "lw": 0.9,
+            "shrinkA": 0,
+            "shrinkB": 0,
+            "mutation_scale": 6,
+        },
+        zorder=3,
+    )
+
+
+def draw_count(panel: Axes, place: float, text: str, end: float) -> None:
+    """How many arrived, left of the arrow: right of it there may be no room."""
+    panel.annotate(
+        text,
+        (end, place),
+        xytext=(-4, 0),
+        textcoords="offset points",
+        ha="right",
+        va="center",
+        fontsize=5.5,
+        color="0.35",
+        bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8},
+        zorder=5,
+    )
+
+
+def write(panel: Axes, x: float, place: float, text: str, colour: str) -> None:
+    """Right-aligned at a place beside the axis."""
+    panel.text(
+        x,
+        place,
+        text,
+        ha="right",
+        va="center",
+        fontsize=6.5,
+        color=colour,
+        transform=panel.get_yaxis_transform(),
+    )
+
+
+def timesteps(count: float) -> str:
+    return f"{count:,.0f}"
+
+
+def _time(row: Mapping[str, Any], arrives: bool) -> str:
+    if not arrives:
+        return f"> {duration_text(row['seconds_in_all'])}"
+    bound = "≤ " if row["measured_by"] == CLOCK else ""
+    return bound + duration_text(row["seconds_to_threshold"])
+
+
+def _rows_tall(rows: pd.DataFrame) -> float:
+    return len(rows) + GAP * (rows["kind"].nunique() - 1)
+
+
+def _handle(kind: str) -> Line2D:
+    rung = LOOKS[kind]
+    return Line2D(
+        [],
+        [],
+        color=rung.colour,
+        marker=rung.marker,
+        ms=5,
+        mec="white",
+        mew=0.5,
+        lw=1.1,
+        label=kind,
+    )

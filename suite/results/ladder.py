@@ -1,0 +1,157 @@
+"""ladder.csv: every algorithm's way to the first threshold, the floor, and what it cost.
+
+One row per environment and algorithm of a scale: timesteps to the threshold over seeds, and the
+seconds of training that they took. The floor is the fewest timesteps any learner could need
+(suite/floor.py).
+
+    python -m suite ladder --scale quick
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import json
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from suite import config
+from suite.command import write_result
+from suite.floor import Floor, floor
+from suite.results import aggregate, arrivals
+from suite.results.run_file import RunFileError
+from suite.results.statistics import censored_median
+from suite.results.summary import Planned
+from suite.training import environments
+
+CPU, CLOCK = "CPU", "clock"
+# The keys of a run's JSON that hold the time until an evaluation, and that of the evaluation.
+TIMES = {
+    CPU: ("cpu_seconds", "evaluation_cpu_seconds"),
+    CLOCK: ("seconds", "evaluation_seconds"),
+}
+
+
+class Training(NamedTuple):
+    """Seconds of training until each evaluation, without the evaluations."""
+
+    seconds: Mapping[int, float]
+    measured_by: str  # CPU or CLOCK
+
+
+def read_training(path: Path, metadata: Mapping[str, Any]) -> Training:
+    """CPU time where the run recorded it, else by the clock.
+
+    Until the first evaluation always by the clock, since the CPU time there holds the start of
+    Python too.
+    """
+    try:
+        rows = metadata["evaluations"]
+        measured_by = CPU if "cpu_seconds" in rows[0] else CLOCK
+        total, evaluating = TIMES[measured_by]
+        spent = np.array([float(row[total]) for row in rows])
+        paused = np.cumsum([float(row[evaluating]) for row in rows])
+        before_first = float(rows[0]["seconds"]) - float(rows[0]["evaluation_seconds"])
+        training = before_first + (spent - spent[0]) - (paused - paused[0])
+        timesteps = [int(row["timestep"]) for row in rows]
+        return Training(dict(zip(timesteps, training.tolist(), strict=True)), measured_by)
+    except (KeyError, IndexError, TypeError, ValueError) as error:
+        beside = path.with_suffix(".json").name
+        raise RunFileError(path, f"{beside} does not tell what the run took ({error!r})") from None
+
+
+def tabulate(
+    plan: Sequence[Planned],
+    runs: pd.DataFrame,
+    thresholds: Mapping[str, float],
+    floors: Mapping[str, Floor],
+    training: Mapping[tuple[str, str, int], Training],
+) -> pd.DataFrame:
+    """One row per environment and algorithm; `runs` is runs.csv, `training` has every run."""
+    rows = []
+    for planned in plan:
+        environment, algorithm = planned.environment, planned.algorithm
+        arrived = arrivals.select(runs, environment, algorithm, thresholds[environment])
+        own = [training[environment, algorithm, seed] for seed in arrived["seed"]]
+        rows.append(
+            {
+                "environment": environment,
+                "algorithm": algorithm,
+                "kind": planned.kind,
+                "threshold": thresholds[environment],
+                "floor_low": floors[environment].lower,
+                "floor_high": floors[environment].upper,
+                "timesteps": planned.timesteps[-1],
+                "seeds": len(arrived),
+                "seeds_planned": planned.seeds,
+                **(_times(arrived, own) if own else {"n_reached": 0}),
+            }
+        )
+    table = pd.DataFrame(rows)
+    return table.astype({"floor_low": "Int64", "floor_high": "Int64"})
+
+
+def _times(arrived: pd.DataFrame, training: Sequence[Training]) -> dict[str, Any]:
+    first, lasting = (
+        arrivals.as_times(arrived[name]) for name in (arrivals.FIRST, arrivals.LASTING)
+    )
+    spent = [
+        math.inf if math.isinf(time) else own.seconds[int(time)]
+        for time, own in zip(first, training, strict=True)
+    ]
+    return {
+        "n_reached": int(np.isfinite(first).sum()),
+        "median": arrivals.as_cell(censored_median(first)),
+        "earliest": arrivals.as_cell(first.min()),
+        "latest": arrivals.as_cell(first.max()),
+        "median_lasting": arrivals.as_cell(censored_median(lasting)),
+        "seconds_to_threshold": arrivals.as_cell(censored_median(spent)),
+        "seconds_in_all": float(np.median([max(own.seconds.values()) for own in training])),
+        "measured_by": CPU if all(own.measured_by == CPU for own in training) else CLOCK,
+    }
+
+
+@functools.cache
+def _floor(environment: str, threshold: float) -> Floor:
+    """Of an environment's block of envs.yaml, as JSON; once, since it takes seconds."""
+    return floor(environments.make(json.loads(environment)), threshold)
+
+
+def ladder(study: Mapping[str, Any], scale: str, results: Path) -> pd.DataFrame:
+    """The table of the runs that are there."""
+    loaded = aggregate.load_runs(study, scale, results, partial=True)
+    plan = aggregate.plan(study, scale)
+    names = dict.fromkeys(planned.environment for planned in plan)
+    thresholds = {name: study["environments"][name]["thresholds"][0] for name in names}
+    floors = {
+        name: _floor(json.dumps(study["environments"][name]), thresholds[name]) for name in names
+    }
+    training = {
+        (run.environment, run.algorithm, run.seed): read_training(results / run.path, metadata)
+        for run, metadata in loaded.metadata.items()
+    }
+    runs = aggregate.read_arrivals(results / scale, loaded)
+    return tabulate(plan, runs, thresholds, floors, training)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="suite ladder", description=__doc__.splitlines()[0])
+    parser.add_argument("--scale", required=True, help="a scale of the study")
+    parser.add_argument("--envs", default="envs.yaml", help="the study (default: %(default)s)")
+    parser.add_argument(
+        "--results", type=Path, default=Path("results"), help="folder of the run files"
+    )
+    parser.add_argument("--out-dir", type=Path, help="default: the scale's folder in the results")
+    options = parser.parse_args(arguments)
+
+    def make() -> dict[Path, str]:
+        table = ladder(config.load(options.envs), options.scale, options.results)
+        folder = options.out_dir or options.results / options.scale
+        return {folder / "ladder.csv": aggregate.to_csv(table)}
+
+    return write_result(parser.prog, make)

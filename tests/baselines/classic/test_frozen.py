@@ -1,0 +1,28 @@
+"""The peers' settings in envs.yaml are those that their tables of development seeds choose."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from benchmarks.tune_peers import FOLDER, SETTINGS, choose, read
+from suite import config
+
+ROOT = Path(__file__).parents[3]
+PLACES = [(peer, environment) for peer in SETTINGS for environment in SETTINGS[peer]]
+
+
+@pytest.mark.parametrize(("peer", "environment"), PLACES)
+def test_the_study_has_the_chosen_setting(real_study, peer, environment):
+    file = FOLDER / f"{peer}.csv"
+    chosen, _ = choose(read(ROOT / file), environment)
+    name = peer.replace("_", "-")
+    block = real_study["algorithms"][name]
+    assert block["source"] == {"kind": "chosen on development seeds", "file": file.as_posix()}
+    resolved = config.resolve(real_study, "paper", environment, name)
+    assert resolved["algorithm"]["settings"] == json.loads(chosen)
+
+
+def test_only_development_seeds_were_tried():
+    for file in (ROOT / FOLDER).glob("*.csv"):
+        assert min(outcome.seed for outcome in read(file)) >= 1000

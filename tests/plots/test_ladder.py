@@ -1,0 +1,98 @@
+"""The ladder, read back from the axes."""
+
+import itertools
+
+import pandas as pd
+import pytest
+from matplotlib.text import Text
+
+from suite.plots.ladder import draw, in_order
+
+ROWS = [
+    # algorithm, kind, budget, seeds, reached, median, earliest, latest, seconds, measured by
+    ("powr", "POWR", 1000, 3, 3, 100, 100, 200, 1.5, "CPU"),
+    ("powr-authors", "POWR", 1000, 0, 0, None, None, None, None, None),
+    ("dyna-q", "textbook", 1000, 3, 3, 150, 100, 160, 2.0, "CPU"),
+    ("rmax", "textbook", 1000, 3, 3, 120, 100, 160, 1.0, "CPU"),
+    ("ppo", "deep, library defaults", 10_000, 3, 1, None, 5000, None, None, "clock"),
+    ("dqn", "deep, library defaults", 10_000, 3, 0, None, None, None, None, "clock"),
+    ("a2c", "deep, library defaults", 10_000, 2, 2, 4000, 3000, 5000, 90.0, "clock"),
+]
+
+
+@pytest.fixture
+def table():
+    columns = ["algorithm", "kind", "timesteps", "seeds", "n_reached", "median"]
+    columns += ["earliest", "latest", "seconds_to_threshold", "measured_by"]
+    return pd.DataFrame(ROWS, columns=columns).assign(
+        environment="Taxi-v3",
+        threshold=6,
+        floor_low=30,
+        floor_high=40,
+        seeds_planned=3,
+        seconds_in_all=600.0,
+    )
+
+
+@pytest.fixture
+def panel(table):
+    return draw(table).axes[0]
+
+
+def texts(panel):
+    return [text.get_text() for text in panel.texts]
+
+
+def names(panel):
+    """Heights of the names left of the axis, from top to bottom."""
+    left = [text for text in panel.texts if type(text) is Text and text.get_position()[0] < 0]
+    return {text.get_text(): text.get_position()[1] for text in left}
+
+
+def test_kinds_stand_apart_and_each_begins_with_its_earliest(panel):
+    assert list(names(panel)) == ["POWR", "POWR-authors", "R-max", "Dyna-Q", "A2C", "PPO", "DQN"]
+    gaps = [after - before for before, after in itertools.pairwise(names(panel).values())]
+    assert [gap > 1 for gap in gaps] == [False, True, False, True, False, False]
+
+
+def test_marks_are_medians(panel):
+    marks = {
+        line.get_label(): float(line.get_xdata()[0])
+        for line in panel.lines
+        if not line.get_label().startswith("_")
+    }
+    assert marks == {"powr": 100, "rmax": 120, "dyna-q": 150, "a2c": 4000}
+
+
+def test_a_run_that_never_arrives_is_a_bound(panel):
+    written = texts(panel)
+    assert written.count("> 10,000") == 2
+    assert written.count("> 10 min") == 2
+    assert "1 of 3" in written
+    assert "0 of 3" in written
+
+
+def test_times_by_the_clock_are_bounds_too(panel):
+    assert "≤ 2 min" in texts(panel)
+    assert "1.5 s" in texts(panel)
+
+
+def test_missing_runs_are_named(panel):
+    assert "no run" in texts(panel)
+    assert "2 of 3 seeds" in texts(panel)
+
+
+def test_the_floor_lies_between_its_bounds(panel):
+    assert "floor: 30 to 40" in texts(panel)
+    (band,) = [patch for patch in panel.patches if patch.get_label() == "floor"]
+    assert (band.get_x(), band.get_x() + band.get_width()) == (30, 40)
+
+
+def test_no_floor_where_there_is_none(table):
+    panel = draw(table.assign(floor_low=pd.NA, floor_high=pd.NA)).axes[0]
+    assert not any("floor" in text for text in texts(panel))
+
+
+def test_order_of_those_without_a_median(table):
+    deep = table[table["kind"] == "deep, library defaults"]
+    assert [row["algorithm"] for row in in_order(deep)] == ["a2c", "ppo", "dqn"]

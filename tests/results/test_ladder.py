@@ -1,0 +1,86 @@
+"""ladder.csv of hand-written clocks: arrivals, the floor, and seconds by CPU or clock."""
+
+import math
+
+import pytest
+
+from suite.results import aggregate, ladder
+from suite.results.ladder import CLOCK, CPU, read_training
+from suite.results.run_file import RunFileError
+from tests.support.run_files import STUDY, clock, csv_text, run_of, write_run
+
+EARLY, LATE = {100: 0.0, 1000: 0.9, 5000: 0.9}, {100: 0.0, 1000: 0.0, 5000: 0.8}
+NEVER = {100: 0.0, 1000: 0.0, 5000: 0.0}
+
+
+def with_cpu(spent):
+    """The CPU worked for half of the time, after 3 s for the start of Python."""
+    for entry in spent["evaluations"]:
+        entry["cpu_seconds"] = 3 + entry["seconds"] / 2
+        entry["evaluation_cpu_seconds"] = entry["evaluation_seconds"] / 2
+    return spent
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    """POWR takes 0.1 s per timestep and DQN 0.01 s, an evaluation takes 2 s."""
+    tmp_path = tmp_path_factory.mktemp("results")
+    for seed, means in enumerate((EARLY, EARLY, LATE)):
+        run = run_of("FrozenLake-v1", "powr", seed)
+        write_run(tmp_path, run, csv_text(means), **with_cpu(clock(means, 0.1, 2.0)))
+    for seed, means in enumerate((LATE, NEVER, NEVER)):
+        run = run_of("FrozenLake-v1", "dqn", seed)
+        write_run(tmp_path, run, csv_text(means), **clock(means, 0.01, 2.0))
+    (tmp_path / "tiny").mkdir(exist_ok=True)
+    for name, text in aggregate.aggregate(STUDY, "tiny", tmp_path, partial=True).items():
+        (tmp_path / "tiny" / name).write_text(text)
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def rows(results):
+    table = ladder.ladder(STUDY, "tiny", results)
+    return {(row["environment"], row["algorithm"]): row for row in table.to_dict("records")}
+
+
+def test_times_over_seeds(rows):
+    powr = rows["FrozenLake-v1", "powr"]
+    assert (powr["earliest"], powr["median"], powr["latest"]) == (1000, 1000, 5000)
+    assert (powr["n_reached"], powr["seeds"], powr["seeds_planned"]) == (3, 3, 3)
+    assert powr["kind"] == "POWR"
+
+
+def test_never_is_an_empty_cell(rows):
+    dqn = rows["FrozenLake-v1", "dqn"]
+    assert (dqn["n_reached"], dqn["earliest"]) == (1, 5000)
+    assert all(math.isnan(dqn[key]) for key in ("median", "latest", "seconds_to_threshold"))
+    assert dqn["kind"] == "deep, library defaults"
+
+
+def test_a_pair_without_runs_has_a_row(rows):
+    assert rows["MountainCar-v0", "dqn"]["seeds"] == 0
+
+
+def test_floor_of_each_environment(rows):
+    lake, car = (rows[name, "powr"] for name in ("FrozenLake-v1", "MountainCar-v0"))
+    assert (lake["floor_low"], lake["floor_high"]) == (6, 6)
+    assert 70 < car["floor_low"] <= car["floor_high"] < 90
+
+
+def test_seconds_by_the_clock_leave_out_evaluations(rows):
+    dqn = rows["FrozenLake-v1", "dqn"]
+    assert dqn["seconds_in_all"] == pytest.approx(50)
+    assert dqn["measured_by"] == CLOCK
+
+
+def test_seconds_by_cpu_leave_out_the_start_of_python(rows):
+    """10 s by the clock until the first evaluation at 100, then half of what the clock says."""
+    powr = rows["FrozenLake-v1", "powr"]
+    assert powr["measured_by"] == CPU
+    assert powr["seconds_to_threshold"] == pytest.approx(10 + 45)
+    assert powr["seconds_in_all"] == pytest.approx(10 + 245)
+
+
+def test_a_run_without_a_clock_is_one_message(tmp_path):
+    with pytest.raises(RunFileError, match="does not tell what the run took"):
+        read_training(tmp_path / "seed0.csv", {"evaluations": [{"timestep": 100}]})
