@@ -103,7 +103,7 @@ def describe_environment(
     name = f"{options.env}-{settings or 'as-registered'}"
     if not kwargs and options.env not in known:
         name = options.env
-    name = re.sub(r"[^A-Za-z0-9_.-]+", "-", name).strip("-.")
+    name = re.sub(r"[^A-Za-z0-9_.]+", "-", name).strip("-.")
     return name or "environment", {"id": options.env, "kwargs": kwargs}
 
 
