@@ -4,10 +4,11 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 CORES ?= $(shell env -u OMP_NUM_THREADS nproc 2>/dev/null || sysctl -n hw.ncpu)
 BIN := .venv/bin
 READY := .venv/.ready
+DOCS_READY := .venv/.ready-docs
 SCALE ?= quick
 
 .DEFAULT_GOAL := help
-.PHONY: help setup quick paper ship verify theory ablations test lint report report-test sample-efficiency bench faults slurm-test release-check clean
+.PHONY: help setup quick paper ship verify theory ablations test lint report report-test docs docs-test sample-efficiency bench faults slurm-test release-check clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -59,6 +60,16 @@ report: $(READY) ## train what is missing at SCALE (quick), then write results/S
 report-test: $(READY) ## open a report in headless Chromium (Debian's package chromium)
 	$(BIN)/python -m pytest -m browser
 
+docs: $(DOCS_READY) ## the documentation site, its tutorial executed: site/index.html
+	NO_MKDOCS_2_WARNING=1 OMP_NUM_THREADS=1 $(BIN)/python -m mkdocs build --strict
+
+docs-test: $(DOCS_READY) ## build the site strictly and open it in headless Chromium
+	$(BIN)/python -m pytest -m docs tests/docs
+
+$(DOCS_READY): requirements-docs.txt $(READY)
+	$(BIN)/python -m pip install --quiet --requirement requirements-docs.txt --constraint requirements.txt
+	@touch $@
+
 sample-efficiency: $(READY) ## POWR as it comes on eight environments, and each of its choices undone
 	$(BIN)/snakemake --cores $(CORES) --config scale=sample-efficiency -- results/sample-efficiency/runs.csv results/ablations/ablations.csv
 	$(BIN)/python -m benchmarks.sample_efficiency | tee results/sample-efficiency/table.md
@@ -81,5 +92,5 @@ release-check: $(READY) ## build the wheel and use it from an empty environment
 	cd build/release && venv/bin/python -m powr train --env FrozenLake-v1 --env-kwargs is_slippery=false --timesteps 500 --save agent.npz
 	cd build/release && venv/bin/python -m powr evaluate agent.npz
 
-clean: ## remove the virtual environment and caches (results stay)
-	rm -rf .venv .pytest_cache .ruff_cache .mypy_cache .hypothesis
+clean: ## remove the virtual environment, the site and caches (results stay)
+	rm -rf .venv site .pytest_cache .ruff_cache .mypy_cache .hypothesis

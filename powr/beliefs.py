@@ -51,7 +51,7 @@ class Beliefs:
     >>> from powr import POWR
     >>> beliefs = beliefs_of(POWR("CliffWalking-v1", seed=0).learn(300))
     >>> beliefs.visits([36])  # the start
-    array([32])
+    array([20])
     >>> beliefs.values([36]).round(2)
     array([-12.92])
     """

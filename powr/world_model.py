@@ -62,6 +62,7 @@ class WorldModel:
     --------
     Two states; action 1 moves to the other one, which pays in state 0.
 
+    >>> from powr.kernels import Dirac
     >>> model = WorldModel(Dirac(), 2, regularization=1e-9)
     >>> _ = model.fit([0, 0, 1, 1], [0, 1, 0, 1], [0, 1, 0, 0], [0, 1, 1, 0], [False] * 4)
     >>> uniform = lambda states: np.full((len(states), 2), 0.5)

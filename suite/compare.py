@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import copy
+import json
 import math
 import os
 import re
@@ -82,6 +83,9 @@ def make_study(
     choice = choose_algorithms(study, name, options.algorithms)
     study["scales"][SCALE]["algorithms"] = choice.chosen
     study["algorithms"] = {key: study["algorithms"][key] for key in choice.chosen}
+    for block in study["algorithms"].values():
+        own = block.get("environments", {})
+        block["environments"] = {name: own[name]} if name in own else {}
     return study, choice
 
 
@@ -95,11 +99,11 @@ def describe_environment(
             return name, dict(block)
     if options.env in known and options.env not in gymnasium.registry:
         return options.env, dict(known[options.env])
-    settings = "-".join(f"{key}-{value}" for key, value in kwargs.items())
+    settings = "-".join(f"{key}-{json.dumps(value)}" for key, value in kwargs.items())
     name = f"{options.env}-{settings or 'as-registered'}"
     if not kwargs and options.env not in known:
         name = options.env
-    name = re.sub(r"[^A-Za-z0-9_.-]+", "-", name).strip("-.")
+    name = re.sub(r"[^A-Za-z0-9_.]+", "-", name).strip("-.")
     return name or "environment", {"id": options.env, "kwargs": kwargs}
 
 
@@ -365,8 +369,9 @@ def announce(
     ((environment, timesteps),) = study["scales"][SCALE]["timesteps"].items()
     names = ", ".join(map(algorithm_name, choice.chosen))
     print(f"{environment}, {timesteps:,} timesteps, {len(runs)} runs, {cores} at a time: {names}")
-    for name, lender in choice.borrowed.items():
-        print(f"{algorithm_name(name)} has its settings of {lender}, not chosen for {environment}")
+    for lender in dict.fromkeys(choice.borrowed.values()):
+        own = [algorithm_name(name) for name in choice.borrowed if choice.borrowed[name] == lender]
+        print(f"settings that were chosen on {lender}, not here: {', '.join(own)}")
     for name, reason in choice.left_out.items():
         print(f"{algorithm_name(name)} is left out: {reason}")
     print(f"everything goes to {folder}", flush=True)
@@ -389,9 +394,8 @@ def conclude(study: dict[str, Any], folder: Path, failed: Sequence[Run]) -> int:
         table = write_outcome(study, folder)
         ((_, block),) = study["environments"].items()
         print(f"\n{table}\n")
-        print(
-            f"met: seeds whose evaluation met {block['thresholds'][0]:g}, and the median timestep"
-        )
+        threshold = block["thresholds"][0]
+        print(f"met: seeds with a mean return of {threshold:g}; at timestep: the median of seeds")
         print(f"picture: {folder / 'comparison.png'}")
         print(f"tables:  {folder / SCALE / 'summary.md'}")
     if not failed:
