@@ -202,7 +202,7 @@ class TestExplorerData:
                     sampled = table["sampled_mean"].tolist()
                     assert run["sampled"] == (None if pd.isna(sampled[0]) else sampled)
                     seen += 1
-        assert seen == len(list((complete / "quick").glob("*/*/seed*.csv"))) == 45
+        assert seen == len(list((complete / "quick").glob("*/*/seed*.csv"))) > 45
 
     def test_sorts_algorithms_by_family_and_names_their_sources(self, page, study):
         algorithms = page.explorer["algorithms"]
