@@ -100,7 +100,7 @@ def copy_sources(root: Path, scratch: Path, run_files: Iterable[str]) -> None:
 
 
 def more_figures(root: Path) -> list[str]:
-    """Figures that the report shows and that are not of the paper scale; they stay as they are."""
+    """Figures that are not of the paper scale: the report shows them, nothing makes them again."""
     found = (path.relative_to(root).as_posix() for path in root.glob("figures/*.svg"))
     return sorted(set(found) - set(manifest.shipped(root)))
 
