@@ -94,9 +94,11 @@ rule all:
         claims=f"{RESULTS}/claims.md",
         cost=f"{RESULTS}/cost.csv",
         report=f"{RESULTS}/report.html",
+        crate=[f"{RESULTS}/ro-crate-metadata.json"] if SCALE == "paper" else [],
     localrule: True
 
 
 include: "rules/benchmark.smk"
+include: "rules/release.smk"
 include: "rules/theory.smk"
 include: "rules/ablations.smk"

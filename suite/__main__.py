@@ -23,6 +23,8 @@ VERBS = {
     "ablations": ("suite.ablations.tables", "the table of the ablations, from their run files"),
     "ablations-page": ("suite.ablations.page", "docs/ablations.md, from the ablations' table"),
     "readme": ("suite.release.readme", "the README's table, from the paper scale"),
+    "cards": ("suite.release.cards", "a model card beside the trained agents of a scale"),
+    "crate": ("suite.release.crate", "ro-crate-metadata.json: verdicts and evidence for machines"),
     "manifest": ("suite.release.manifest", "the list of what is shipped, with checksums"),
     "verify": ("suite.release.verify", "make what is shipped again, and compare"),
 }

@@ -4,6 +4,7 @@ And nothing from a configuration file is ever run: no eval, no pickle, no unquot
 """
 
 import ast
+import hashlib
 import importlib.metadata
 import itertools
 import re
@@ -41,11 +42,12 @@ def direct():
     return {canonicalize_name(Requirement(text).name): Requirement(text) for text in stated}
 
 
-def needed_by(name):
-    """What an installed distribution asks for here, without its extras."""
+def needed_by(name, extras=()):
+    """What an installed distribution asks for here, with these of its extras."""
     for text in importlib.metadata.requires(name) or []:
         requirement = Requirement(text)
-        if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
+        marker = requirement.marker
+        if marker is None or any(marker.evaluate({"extra": extra}) for extra in ("", *extras)):
             yield requirement
 
 
@@ -69,13 +71,16 @@ def test_the_lock_is_closed_and_installed(name):
 
 
 def test_the_lock_holds_nothing_that_is_not_needed():
-    reached, waiting = set(), list(direct())
+    reached, waiting = set(), [(name, ()) for name in direct()]
     while waiting:
-        name = waiting.pop()
-        if name not in reached:
-            reached.add(name)
-            waiting += [canonicalize_name(each.name) for each in needed_by(name)]
-    assert set(lock()) == reached
+        asked = waiting.pop()
+        if asked not in reached:
+            reached.add(asked)
+            waiting += [
+                (canonicalize_name(each.name), tuple(sorted(each.extras)))
+                for each in needed_by(*asked)
+            ]
+    assert set(lock()) == {name for name, _ in reached}
 
 
 @pytest.mark.parametrize("name", direct())
@@ -91,6 +96,20 @@ def test_conda_installs_the_same():
     assert dict(line.split("==") for line in pip) == {name: lock()[name] for name in direct()}
     (python,) = (entry for entry in entries if str(entry).startswith("python="))
     assert python.removeprefix("python=") in project()["project"]["requires-python"]
+
+
+VENDOR = ROOT / "suite/report/vendor"
+
+
+def test_vendored_files_are_those_of_their_release():
+    lines = (VENDOR / "SHA256SUMS").read_text().splitlines()
+    sums = {name: digest for digest, name in (line.split("  ") for line in lines)}
+    assert set(sums) == {path.name for path in VENDOR.iterdir()} - {"SHA256SUMS", "README.md"}
+    for name, digest in sums.items():
+        assert hashlib.sha256((VENDOR / name).read_bytes()).hexdigest() == digest, name
+    title = (VENDOR / "README.md").read_text().splitlines()[0]
+    version = title.removeprefix("# uPlot ")
+    assert f"uPlot (v{version})" in (VENDOR / "uPlot.iife.min.js").read_text()[:100]
 
 
 # -- nothing is run that was read -----------------------------------------------------------------
@@ -117,6 +136,7 @@ def test_security_rules_are_waived_only_where_listed():
         ("suite/training/provenance.py", "S603"),  # git with fixed arguments
         ("suite/ablations/page.py", "S701"),  # a template of Markdown, not of HTML
         ("suite/compare.py", "S603"),  # this Python with names that were checked
+        ("suite/release/cards.py", "S701"),  # and another one
         ("suite/release/verify.py", "S603"),  # snakemake with files that the manifest names
         ("benchmarks/measure.py", "S603"),  # this Python with a benchmark's own arguments
         ("benchmarks/whole_runs.py", "S603"),

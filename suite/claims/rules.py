@@ -37,6 +37,9 @@ EVALUATIONS_AT_THE_END = 5
 # With fewer seeds on a side, no data could bring the exact p-value down to 0.05.
 FEWEST_SEEDS = 3
 FEWEST_SEEDS_FOR_SPREAD = 4
+# Why a pair is left out.
+NOTHING_SHARED = "fewer than two evaluations are shared after both first updates"
+NOBODY_ARRIVES = "no run of the other arrives"
 
 
 class Compared(Parameters):
@@ -148,7 +151,7 @@ def less_spread(data: Data, parameters: Spread, level: float) -> Outcome:
 
     def judge(pair: Pair) -> Finding:
         if np.isinf(pair.theirs).all():
-            return pair.finding("no run of the other arrives", math.nan)
+            return pair.finding(NOBODY_ARRIVES, math.nan)
         if np.isinf(pair.own).any():
             return pair.finding("some of its own runs never arrive", math.nan, supports=False)
         own, theirs = map(transform, _at_the_latest(data, pair))
@@ -286,7 +289,8 @@ def _judge_pairs(
         findings[i] = findings[i]._replace(p_holm=p_holm, supports=supports)
     judged = [finding.supports for finding in findings if finding.supports is not None]
     if not judged:
-        return Outcome(NOT_TESTED, findings, "no other algorithm arrives")
+        reasons = dict.fromkeys(finding.statistic for finding in findings)
+        return Outcome(NOT_TESTED, findings, "; ".join(reasons))
     if all(judged):
         return Outcome(REPRODUCED, findings)
     return Outcome(PARTLY if any(judged) else NOT_REPRODUCED, findings)
@@ -315,21 +319,21 @@ def _judge_larger(
         for environment in parameters.environments:
             for other in parameters.others:
                 curves = _shared_curves(data, environment, parameters.algorithm, other)
-                own, theirs = (np.array([measure(run) for run in runs]) for runs in curves)
+                own, theirs = (np.array([_measured(measure, run) for run in c]) for c in curves)
                 yield Pair(environment, parameters.algorithm, other, own, theirs)
 
     def judge(pair: Pair) -> Finding:
+        if np.isnan([*pair.own, *pair.theirs]).any():
+            return pair.finding(NOTHING_SHARED, math.nan)
         p_value = statistics.probability_smaller(pair.theirs, pair.own).p_value
         return pair.finding(statistic, *statistics.shift(pair.own, pair.theirs), p_value)
 
-    for environment in parameters.environments:
-        for other in parameters.others:
-            curves = _shared_curves(data, environment, parameters.algorithm, other)
-            if any(len(run) < 2 for runs in curves for run in runs):
-                name = f"{algorithm_name(other)} on {environment}"
-                reason = f"fewer than two evaluations are shared after the first update of {name}"
-                return Outcome(NOT_TESTED, reason=reason)
     return _judge_pairs(pairs, data, parameters, judge, level, FEWEST_SEEDS)
+
+
+def _measured(measure: Callable[[pd.DataFrame], float], run: pd.DataFrame) -> float:
+    """The measure of a curve; one evaluation is none."""
+    return measure(run) if len(run) >= 2 else math.nan
 
 
 def _returns(run: pd.DataFrame, policy: str) -> pd.Series:

@@ -177,7 +177,8 @@ def draw_row(panel: Axes, place: float, row: Mapping[str, Any], rung: Rung) -> N
     if row["seeds"] < row["seeds_planned"]:
         short.append(f"{row['seeds']} of {row['seeds_planned']} seeds")
     if short:
-        draw_count(panel, place, ", ".join(short), budget if not every else row["latest"])
+        first = row["earliest"] if row["n_reached"] else budget
+        draw_count(panel, place, ", ".join(short), first)
 
 
 def draw_arrow(panel: Axes, place: float, budget: float, rung: Rung, hollow: bool) -> None:
@@ -199,18 +200,17 @@ def draw_arrow(panel: Axes, place: float, budget: float, rung: Rung, hollow: boo
     )
 
 
-def draw_count(panel: Axes, place: float, text: str, end: float) -> None:
-    """How many arrived, left of the arrow: right of it there may be no room."""
+def draw_count(panel: Axes, place: float, text: str, first: float) -> None:
+    """How many arrived, left of all that is drawn: right of it there may be no room."""
     panel.annotate(
         text,
-        (end, place),
-        xytext=(-4, 0),
+        (first, place),
+        xytext=(-6, 0),
         textcoords="offset points",
         ha="right",
         va="center",
         fontsize=5.5,
         color="0.35",
-        bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8},
         zorder=5,
     )
 

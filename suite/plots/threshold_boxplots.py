@@ -62,6 +62,9 @@ def draw_panel(
     panel.grid(visible=True, axis="x")
     panel.tick_params(axis="y", length=0)
     for row, (algorithm, look) in enumerate(look_of.items()):
+        if algorithm not in budgets:
+            write_in_the_middle(panel, row, "not run here")
+            continue
         panel.plot(budgets[algorithm], row, "|", color="0.5", ms=9, mew=0.8, label="budget")
         runs = times[times["algorithm"] == algorithm]["timestep"].to_numpy(dtype=float)
         draw_row(panel, row, algorithm, runs, look)
@@ -104,14 +107,22 @@ def draw_row(panel: Axes, row: int, algorithm: str, runs: np.ndarray, look: Look
 def write_outcome(panel: Axes, row: int, runs: np.ndarray) -> None:
     """Say in the place of the box how many runs arrived, beside the points of those that did."""
     arrived = runs[np.isfinite(runs)]
-    low, high = map(math.log, panel.get_xlim())
     if len(arrived) == 0:
         text = f"not reached, 0 of {len(runs)}" if len(runs) else "no run"
-        place, side, shift = math.exp((low + high) / 2), "center", 0
-    else:
-        text = f"{len(arrived)} of {len(runs)}"
-        right = (math.log(arrived.min()) + math.log(arrived.max())) < low + high
-        place, side, shift = (arrived.max(), "left", 5) if right else (arrived.min(), "right", -5)
+        write_in_the_middle(panel, row, text)
+        return
+    low, high = map(math.log, panel.get_xlim())
+    right = (math.log(arrived.min()) + math.log(arrived.max())) < low + high
+    place, side, shift = (arrived.max(), "left", 5) if right else (arrived.min(), "right", -5)
+    write(panel, row, f"{len(arrived)} of {len(runs)}", place, side, shift)
+
+
+def write_in_the_middle(panel: Axes, row: int, text: str) -> None:
+    low, high = map(math.log, panel.get_xlim())
+    write(panel, row, text, math.exp((low + high) / 2), "center", 0)
+
+
+def write(panel: Axes, row: int, text: str, place: float, side: str, shift: float) -> None:
     panel.annotate(
         text,
         (place, row),

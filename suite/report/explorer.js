@@ -177,7 +177,7 @@ const explorer = (() => {
 
   function sideWidth() {
     const names = groups().map((group) => nameOf(group).length);
-    return Math.min(Math.max(48, 7.2 * Math.max(0, ...names) + 14), root.clientWidth / 3);
+    return Math.min(Math.max(48, 7.2 * Math.max(0, ...names) + 14), 0.4 * root.clientWidth);
   }
 
   function frame(box, height, options, rows) {
@@ -291,20 +291,15 @@ const explorer = (() => {
     ctx.restore();
   }
 
-  function drawDot(ctx, x, y, radius, hollow = false) {
+  function drawDot(ctx, x, y, radius) {
+    ctx.save();
     ctx.beginPath();
     ctx.arc(x, y, radius * devicePixelRatio, 0, 2 * Math.PI);
-    if (hollow) {
-      ctx.lineWidth = 1.5 * devicePixelRatio;
-      ctx.stroke();
-    } else {
-      ctx.fill();
-      ctx.lineWidth = devicePixelRatio;
-      const stroke = ctx.strokeStyle;
-      ctx.strokeStyle = css("--paper");
-      ctx.stroke();
-      ctx.strokeStyle = stroke;
-    }
+    ctx.fill();
+    ctx.lineWidth = devicePixelRatio;
+    ctx.strokeStyle = css("--paper");
+    ctx.stroke();
+    ctx.restore();
   }
 
   function drawBoxes() {
@@ -374,13 +369,15 @@ const explorer = (() => {
       ctx.stroke();
     }
     times.forEach((time, index) => {
-      drawDot(ctx, x(time), y(heightInRow(group, index)), 3, !Number.isFinite(time));
+      if (Number.isFinite(time)) drawDot(ctx, x(time), y(heightInRow(group, index)), 3);
     });
-    if (!times.length) {
-      ctx.fillStyle = css("--faint");
+    const never = times.filter((time) => !Number.isFinite(time)).length;
+    if (never || !times.length) {
       ctx.font = `${12 * devicePixelRatio}px system-ui, sans-serif`;
       ctx.textBaseline = "middle";
-      ctx.fillText("no run", u.bbox.left + 8 * devicePixelRatio, middle);
+      ctx.textAlign = "right";
+      const text = times.length ? `${never} of ${times.length} never` : "no run";
+      ctx.fillText(text, x(end) - 6 * devicePixelRatio, middle);
     }
     ctx.restore();
   }
@@ -656,7 +653,9 @@ const explorer = (() => {
         for (const { key } of own) view.off[all.checked ? "delete" : "add"](key);
         draw();
       });
-      for (const algorithm of own) set.append(algorithmSwitch(algorithm));
+      const box = document.createElement("div");
+      box.append(...own.map(algorithmSwitch));
+      set.append(box);
       $("switches").append(set);
     });
   }
@@ -820,10 +819,14 @@ const explorer = (() => {
     }
   }
 
-  function readAddress() {
+  function readAddress(event) {
     const text = location.hash.slice(1);
-    if (text.includes("=")) restore(text);
-    else if (text) $(decodeURIComponent(text))?.closest("details")?.setAttribute("open", "");
+    if (text.includes("=")) {
+      restore(text);
+      if (event) $("figures").scrollIntoView(); // a link was followed in the page
+    } else if (text) {
+      $(decodeURIComponent(text))?.closest("details")?.setAttribute("open", "");
+    }
   }
 
   // -- all of it -----------------------------------------------------------------------------

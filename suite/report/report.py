@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import jinja2
 import pandas as pd
@@ -196,10 +196,33 @@ def show_claim(
         **claim,
         **document["rules"][claim["rule"]],
         "condition": condition(entries, document["sets"]),
+        "views": views(claim),
         "verdict": entries[0].outcome.verdict,
         "verdicts": [show_verdict(entry, document["sets"], groups) for entry in entries],
         "deviations": [d for d in departures if claim["id"] in d["touches"]],
     }
+
+
+def views(claim: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Where the explorer shows what a claim compares: environments with their addresses."""
+    parameters = claim["parameters"]
+    shared = {
+        key: getattr(parameters, key) for key in ("policy", "arrival") if hasattr(parameters, key)
+    }
+    return [
+        (
+            f"{environment} at {threshold:g}",
+            urlencode(
+                {
+                    "environment": environment,
+                    "threshold": f"{environment}:{threshold:g}",
+                    **shared,
+                    "open": claim["id"],
+                }
+            ),
+        )
+        for environment, threshold in getattr(parameters, "thresholds", {}).items()
+    ]
 
 
 def show_verdict(

@@ -129,6 +129,15 @@ class TestHigherArea:
         early = until(data, 200)
         assert apply("higher_area", early, CURVES, LEVEL).verdict == REPRODUCED
 
+    def test_sampled_policy_where_it_was_recorded(self):
+        data = compare(EARLY, LATE)
+        own = data.evaluations["algorithm"] == "powr"
+        rows = data.evaluations.assign(sampled_mean=(-data.evaluations["mean"]).where(own))
+        data = data._replace(evaluations=rows)
+        assert apply("higher_area", data, CURVES, LEVEL).verdict == REPRODUCED
+        sampled = {**CURVES, "policy": "sampled"}
+        assert apply("higher_area", data, sampled, LEVEL).verdict == NOT_REPRODUCED
+
 
 SHAKY = [[0.0, 1.0] * 3 + [1.0, fall] for fall in (0.0, 0.1, 0.2, 0.3)]
 STEADY = [[0.0, 0.5, 0.4] + [rise] * 5 for rise in (1.0, 1.1, 1.2, 1.3)]
@@ -307,8 +316,17 @@ def test_every_rule_says_which_runs_it_needs(rule, parameters):
 def test_one_shared_evaluation_is_no_curve(rule):
     data = until(compare(EARLY, LATE), GRID[0])
     outcome = apply(rule, data, CURVES, LEVEL)
-    reason = "fewer than two evaluations are shared after the first update of DQN on E"
-    assert outcome == (NOT_TESTED, (), reason)
+    assert outcome.verdict == NOT_TESTED
+    assert outcome.reason == "fewer than two evaluations are shared after both first updates"
+
+
+def test_a_baseline_that_learns_too_late_is_left_out_and_the_others_are_judged():
+    data = compare(EARLY, LATE)._replace(first_updates={("E", "dqn"): GRID[-2]})
+    outcome = apply("higher_area", data, CURVES, LEVEL)
+    assert outcome.verdict == REPRODUCED
+    dqn, ppo = outcome.findings
+    assert (dqn.supports, ppo.supports) == (None, True)
+    assert math.isnan(dqn.estimate)
 
 
 @pytest.mark.parametrize(("first_update", "verdict"), [(0, REPRODUCED), (GRID[1], NOT_REPRODUCED)])

@@ -74,6 +74,13 @@ def test_missing_runs_are_no_failures():
     assert "FrozenLake-v1: none of DQN-tuned" in " ".join(figure.get_supxlabel().split())
 
 
+def test_an_algorithm_that_does_not_run_on_an_environment_is_no_failure():
+    tables = make_tables()
+    here = (tables.summary["environment"] == "Taxi-v3") & (tables.summary["algorithm"] == "powr")
+    figure = draw(tables._replace(summary=tables.summary[~here]))
+    assert texts(figure.axes[1])[0] == "not run here"
+
+
 def test_end_of_training_is_marked(panels):
     ends = [line.get_xdata()[0] for line in panels[0].lines if line.get_label() == "budget"]
     assert ends == [1000, 10_000]

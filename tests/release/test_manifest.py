@@ -17,6 +17,7 @@ def root(tmp_path, monkeypatch):
         "figures/Taxi-v3.gif",
         "figures/theory.pdf",
         "figures/ablations/choices.pdf",
+        "results/paper/Taxi-v3/powr-authors/seed0-0123456789ab.npz",
         "results/paper/.summary.md.tmp",
         "results/quick/summary.csv",
     ]

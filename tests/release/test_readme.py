@@ -10,6 +10,7 @@ SUMMARY = pd.DataFrame(
     {
         "environment": "Taxi-v3",
         "algorithm": ["powr", "dqn"],
+        "source": "library defaults",
         "policy": "deterministic",
         "seeds": [7, 2],
         "seeds_planned": 7,
@@ -38,6 +39,11 @@ def test_table_is_renewed_between_its_comments():
     assert "| POWR | 7 of 7: 12,589 |\n| DQN | 0 of 2 |\n" in new
     assert new.endswith(f"\n\n{readme.END}after\n")
     assert readme.renew(new, SUMMARY, ["All hold."]) == new
+
+
+def test_table_shows_what_the_paper_shows():
+    peer = SUMMARY.iloc[[0]].assign(algorithm="rmax", source="chosen on development seeds")
+    assert readme.block(pd.concat([SUMMARY, peer])) == readme.block(SUMMARY)
 
 
 def test_a_readme_without_the_comments_is_refused():

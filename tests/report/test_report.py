@@ -6,7 +6,7 @@ import re
 import shutil
 from collections import Counter
 from pathlib import Path
-from urllib.parse import unquote
+from urllib.parse import parse_qs, unquote
 
 import pandas as pd
 import pytest
@@ -170,7 +170,12 @@ class TestSelfContained:
         names = {element.attributes["id"] for element in page.tree.css("[id]")}
         links = [element.attributes["href"] for element in page.tree.css("a")]
         assert any(link.endswith(".json") for link in links)
+        views = [parse_qs(link[1:]) for link in links if "=" in link]
+        assert {"environment": ["Taxi-v3"], "threshold": ["Taxi-v3:6"]}.items() <= views[1].items()
+        assert {view["open"][0] for view in views} <= names
         for link in links:
+            if "=" in link:
+                continue
             if link.startswith("#"):
                 assert link[1:] in names
             else:

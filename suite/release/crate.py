@@ -1,0 +1,272 @@
+"""ro-crate-metadata.json: each verdict with its rule, runs, code and figures, for machines.
+
+An RO-Crate 1.3 (https://w3id.org/ro/crate/1.3) whose root is the folder of a scale. The words are
+those of schema.org: a verdict is a ClaimReview of a Claim, a training is a CreateAction.
+
+    python -m suite.release.crate --scale paper --figures figures/training_curves.svg
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import mimetypes
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from suite import config
+from suite.claims import ledger
+from suite.claims.ledger import Judged
+from suite.claims.verdicts import VERDICTS
+from suite.command import write_result
+from suite.config import Run
+from suite.names import algorithm_name
+from suite.release.cards import CARD, commit_of, has_agent
+from suite.report.report import TABLES
+from suite.results import aggregate
+
+NAME = "ro-crate-metadata.json"
+SPECIFICATION = "https://w3id.org/ro/crate/1.3"
+LICENSE = "https://spdx.org/licenses/MIT"
+PAPER = "https://arxiv.org/abs/2406.19861"
+TITLE = "Operator World Models for Reinforcement Learning"
+AUTHORS = "#contributors"
+PAGES = ("report.html", "claims.md")
+# Types that Python's table of a system may or may not know.
+TYPES = {".md": "text/markdown", ".npz": "application/zip", ".svg": "image/svg+xml"}
+
+Entity = dict[str, Any]
+
+
+def describe(options: argparse.Namespace) -> Entity:
+    """The whole crate."""
+    folder = options.results / options.scale
+    study, document = config.load(options.envs), ledger.load(options.claims)
+    loaded = aggregate.load_runs(study, options.scale, options.results, partial=True)
+    judged = ledger.read_judged(folder / "claims.csv", document, loaded)
+    files = list(file_entities(study, folder, loaded.metadata))
+    figures = [figure_entity(path) for path in options.figures]
+    trainings = list(training_entities(loaded.metadata))
+    verdicts = [verdict_entity(entry, document["sets"], figures) for entry in judged]
+    contexts = [*context_entities(document, judged), *figures, *trainings, *verdicts]
+    root = root_entity(options.scale, loaded.metadata, files, [*verdicts, *trainings])
+    descriptor = {
+        "@id": NAME,
+        "@type": "CreativeWork",
+        "about": {"@id": "./"},
+        "conformsTo": {"@id": SPECIFICATION},
+    }
+    graph = [descriptor, root, *files, *contexts]
+    return {"@context": f"{SPECIFICATION}/context", "@graph": graph}
+
+
+def links(entities: Iterable[Entity]) -> list[Entity]:
+    return [{"@id": entity["@id"]} for entity in entities]
+
+
+def root_entity(
+    scale: str,
+    runs: Mapping[Run, Mapping[str, Any]],
+    files: Sequence[Entity],
+    mentioned: Sequence[Entity],
+) -> Entity:
+    return {
+        "@id": "./",
+        "@type": "Dataset",
+        "name": f"Replication of {TITLE}, scale {scale}",
+        "description": (
+            f"{len(runs)} training runs, the tables and figures made of them, and the verdict on "
+            "each claim of the paper with what it rests on."
+        ),
+        # When the last run began: the same whenever the crate is made again.
+        "datePublished": max(metadata["started"] for metadata in runs.values()),
+        "license": {"@id": LICENSE},
+        "author": {"@id": AUTHORS},
+        "about": {"@id": PAPER},
+        "hasPart": links(files),
+        "mentions": links(mentioned),
+    }
+
+
+def file_entities(
+    study: Mapping[str, Any], folder: Path, runs: Mapping[Run, Mapping[str, Any]]
+) -> Iterator[Entity]:
+    """Tables and pages, then the files of each run, then the model cards."""
+    for name in dict.fromkeys([*PAGES, *TABLES]):
+        yield file_entity(folder, name, f"{name} of the scale {folder.name}")
+    cards = {}
+    for run in runs:
+        who = f"{algorithm_name(run.algorithm)} on {run.environment}"
+        suffixes = {".csv": "evaluations", ".json": "settings and provenance"}
+        if has_agent(study, run):
+            suffixes[".npz"] = "trained agent"
+            cards[inside(run).with_name(CARD)] = f"Model card of {who}"
+        for suffix, what in suffixes.items():
+            path = inside(run).with_suffix(suffix)
+            yield file_entity(folder, path.as_posix(), f"{who}, seed {run.seed}: {what}")
+    for path, name in cards.items():
+        yield file_entity(folder, path.as_posix(), name)
+
+
+def inside(run: Run) -> Path:
+    """The run file, relative to the folder of its scale."""
+    return run.path.relative_to(run.scale)
+
+
+def file_entity(folder: Path, path: str, name: str) -> Entity:
+    content = (folder / path).read_bytes()
+    return {
+        "@id": path,
+        "@type": "File",
+        "name": name,
+        "encodingFormat": media_type(path),
+        "contentSize": str(len(content)),
+        "sha256": hashlib.sha256(content).hexdigest(),
+    }
+
+
+def media_type(path: str) -> str:
+    return TYPES.get(Path(path).suffix) or mimetypes.guess_type(path)[0] or "text/plain"
+
+
+def figure_entity(path: Path) -> Entity:
+    """A figure lies outside the crate's folder, and inlined in the report."""
+    return {
+        "@id": f"#figure-{path.stem}",
+        "@type": "ImageObject",
+        "name": path.as_posix(),
+        "encodingFormat": media_type(path.name),
+        "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
+        "isPartOf": {"@id": "report.html"},
+    }
+
+
+def context_entities(document: Mapping[str, Any], judged: Sequence[Judged]) -> Iterator[Entity]:
+    """Paper, licence, authors, claims, rules and the four verdicts there are."""
+    yield {"@id": PAPER, "@type": "ScholarlyArticle", "name": TITLE, "url": PAPER}
+    yield {
+        "@id": LICENSE,
+        "@type": "CreativeWork",
+        "name": "MIT License",
+        "identifier": LICENSE,
+        "description": "Free use with the notice of copyright.",
+    }
+    yield {
+        "@id": AUTHORS,
+        "@type": "Organization",
+        "name": "The contributors of this replication",
+        "url": PAPER,
+    }
+    for verdict in VERDICTS:
+        yield {
+            "@id": rating_id(verdict),
+            "@type": "Rating",
+            "name": verdict,
+            "ratingValue": verdict,
+        }
+    for name in dict.fromkeys(entry.claim["rule"] for entry in judged):
+        rule = document["rules"][name]
+        description = f"Statistic: {rule['statistic']} Decision: {rule['decision']}"
+        yield {
+            "@id": f"#rule-{name}",
+            "@type": "DefinedTerm",
+            "name": name,
+            "description": description,
+        }
+    for claim in document["claims"]:
+        quoted = claim.get("quote")
+        yield {
+            "@id": f"#claim-{claim['id']}",
+            "@type": "Claim",
+            "name": claim["claim"],
+            "text": quoted or claim["claim"],
+            **({"appearance": {"@id": PAPER}} if quoted else {}),
+        }
+
+
+def training_entities(runs: Mapping[Run, Mapping[str, Any]]) -> Iterator[Entity]:
+    """One training per commit: the code, and the run files that it made."""
+    made: dict[str, list[Run]] = {}
+    for run, metadata in runs.items():
+        made.setdefault(commit_of(metadata), []).append(run)
+    for commit, own in sorted(made.items()):
+        yield {
+            "@id": code_id(commit),
+            # Without an address it can be neither SoftwareApplication nor SoftwareSourceCode.
+            "@type": "CreativeWork",
+            "name": f"powr and its suite at commit {commit or 'unknown'}",
+            "version": commit or "unknown",
+            "license": {"@id": LICENSE},
+        }
+        yield {
+            "@id": f"#training-{commit[:12]}",
+            "@type": "CreateAction",
+            "name": f"Training of {len(own)} runs",
+            "instrument": {"@id": code_id(commit)},
+            "result": [{"@id": inside(run).as_posix()} for run in own],
+        }
+
+
+def code_id(commit: str) -> str:
+    return f"#code-{commit[:12]}"
+
+
+def rating_id(verdict: str) -> str:
+    return f"#{verdict.replace(' ', '-')}"
+
+
+def verdict_id(entry: Judged) -> str:
+    return f"#verdict-{entry.claim['id']}" + (f"-{entry.against}" if entry.against else "")
+
+
+def verdict_entity(entry: Judged, sets: Mapping[str, Any], figures: Sequence[Entity]) -> Entity:
+    whose = f", baselines with {sets[entry.against]['name']}" if entry.against else ""
+    return {
+        "@id": verdict_id(entry),
+        "@type": "ClaimReview",
+        "name": f"{entry.outcome.verdict}{whose}",
+        "claimReviewed": entry.claim["claim"],
+        "itemReviewed": {"@id": f"#claim-{entry.claim['id']}"},
+        "reviewRating": {"@id": rating_id(entry.outcome.verdict)},
+        "creativeWorkStatus": "preliminary" if entry.preliminary else "final",
+        "measurementTechnique": {"@id": f"#rule-{entry.claim['rule']}"},
+        "isBasedOn": [
+            {"@id": "claims.csv"},
+            *({"@id": inside(run).as_posix()} for run in entry.runs),
+        ],
+        "associatedMedia": links(shown_in(entry, figures)),
+        **({"description": entry.outcome.reason} if entry.outcome.reason else {}),
+    }
+
+
+def shown_in(entry: Judged, figures: Sequence[Entity]) -> list[Entity]:
+    """A theorem is in the figure of the theory, every other claim in those of the runs."""
+    of_theory = not entry.claim["parameters"].needed()
+    return [figure for figure in figures if (figure["@id"] == "#figure-theory") == of_theory]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        prog="suite.release.crate", description=__doc__.splitlines()[0]
+    )
+    parser.add_argument("--scale", required=True, help="a scale that has its report and cards")
+    parser.add_argument("--envs", default="envs.yaml", help="the study (default: %(default)s)")
+    parser.add_argument("--claims", default="claims.yaml", help="default: %(default)s")
+    parser.add_argument(
+        "--results", type=Path, default=Path("results"), help="folder of the run files"
+    )
+    parser.add_argument("--figures", type=Path, nargs="+", required=True, help="of the report")
+    options = parser.parse_args(arguments)
+
+    def make() -> dict[Path, str]:
+        text = json.dumps(describe(options), indent=1, ensure_ascii=False) + "\n"
+        return {options.results / options.scale / NAME: text}
+
+    return write_result(parser.prog, make)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
