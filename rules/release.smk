@@ -13,7 +13,7 @@ rule model_cards:
             {
                 path.with_name("README.md")
                 for path in RUNS
-                if re.fullmatch(POWR, path.parent.name)
+                if path.parent.name == "powr"
             }
         ),
     log:
@@ -46,7 +46,7 @@ rule crate:
         "../environment.yml"
     params:
         scale=SCALE,
-        more=MORE_FIGURES,
+        more=THEORY_FIGURE,
     shell:
         "python -m suite crate --scale {params.scale:q}"
         " --figures {input.figures:q} {params.more:q} 2> {log:q}"

@@ -26,8 +26,9 @@ CARD = "README.md"
 TEMPLATE = Path(__file__).with_name("card.md.j2")
 
 
-def has_agent(study: Mapping[str, Any], run: Run) -> bool:
-    return study["algorithms"][run.algorithm]["class"] == "powr"
+def has_agent(run: Run) -> bool:
+    """Agents of POWR as it comes are shipped; those under the authors' settings are too large."""
+    return run.algorithm == "powr"
 
 
 def render(
@@ -111,7 +112,7 @@ def write(study: Mapping[str, Any], scale: str, results: Path) -> dict[Path, str
     arrived = aggregate.read_arrivals(results / scale, loaded)
     cards: dict[Path, dict[Run, Any]] = {}
     for run, metadata in loaded.metadata.items():
-        if has_agent(study, run):
+        if has_agent(run):
             cards.setdefault(results / run.path.with_name(CARD), {})[run] = metadata
     return {path: render(study, runs, loaded.evaluations, arrived) for path, runs in cards.items()}
 

@@ -101,7 +101,7 @@ def file_entities(
     for run in runs:
         who = f"{algorithm_name(run.algorithm)} on {run.environment}"
         suffixes = {".csv": "evaluations", ".json": "settings and provenance"}
-        if has_agent(study, run):
+        if has_agent(run):
             suffixes[".npz"] = "trained agent"
             cards[inside(run).with_name(CARD)] = f"Model card of {who}"
         for suffix, what in suffixes.items():
