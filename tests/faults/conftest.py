@@ -5,7 +5,6 @@ import time
 
 import pytest
 
-from suite.claims.theory_rules import THEORY_RULES
 from tests.faults.study import Reference, run_files
 from tests.workflow.repository import Repository, copy_unused, copy_working_tree
 
@@ -21,17 +20,8 @@ def reference(tmp_path_factory):
         study["scales"]["tiny"] = TINY
         study["evaluation"] = {"episodes": 2, "first": 100, "per_decade": 4}
 
-    def drop_theorems(document):
-        theory = {rule.__name__ for rule in THEORY_RULES}
-        document["claims"] = [claim for claim in document["claims"] if claim["rule"] not in theory]
-
-    def drop_deviations(document):
-        document["deviations"] = []
-
     repository.edit_study(make_tiny)
-    # What is judged without run files takes as long as all the rest.
-    repository.edit_study(drop_theorems, "claims.yaml")
-    repository.edit_study(drop_deviations, "deviations.yaml")
+    repository.drop_theorems()
     start = time.monotonic()
     done = repository.snakemake(cores=2)
     assert done.returncode == 0, done.stderr

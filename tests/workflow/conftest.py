@@ -30,6 +30,7 @@ def first_run(tmp_path_factory):
         }
 
     repository.edit_study(make_tiny)
+    repository.drop_theorems()
     repository.git("init", "--quiet")
     done = repository.snakemake()
     assert done.returncode == 0, done.stderr
