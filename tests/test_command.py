@@ -140,4 +140,4 @@ def test_every_verb_has_its_own_help(capsys, verb):
 def test_an_unknown_verb_is_one_line(capsys):
     assert main(["fly"]) == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("suite: fly is not one of check, compare, run, ")
+    assert line.startswith("suite: fly is not one of check, run, ")

@@ -17,7 +17,13 @@ from suite.claims.theory_rules import THEORY_RULES
 
 ROOT = Path(__file__).parent.parent.parent
 TRAINING = ("train", "train_powr")
-CLOCKS = ("*.json", "*.benchmark.tsv", "cost.csv", "ladder.*", "report.html")  # tell what a run took
+CLOCKS = (
+    "*.json",
+    "*.benchmark.tsv",
+    "cost.csv",
+    "ladder.*",
+    "report.html",
+)  # tell what a run took
 
 
 class Job(NamedTuple):

@@ -49,7 +49,7 @@ def shipped(tmp_path_factory):
     repository.edit_study(make_tiny)
     repository.edit_study(keep_first_claim, "claims.yaml")
     repository.edit_study(touch_nothing, "deviations.yaml")
-    for pattern in ("training_curves.*", "threshold_boxplots.*", "*.gif"):
+    for pattern in ("training_curves*", "threshold_boxplots*", "*.gif"):
         for path in repository.folder.glob(f"figures/{pattern}"):
             path.unlink()
     done = repository.snakemake("--", *first_runs(repository), scale="paper", cores=2)
