@@ -11,7 +11,7 @@ import pytest
 from gymnasium.spaces import Discrete
 
 from powr import POWR
-from powr.dynamics import DisplacementModel
+from powr.dynamics import DisplacementMap, DisplacementModel
 from powr.kernels import Dirac, Exponential, Matern32
 from powr.mirror_descent import settle, softmax
 from powr.planners import BoxPlanner, FinitePlanner
@@ -401,3 +401,10 @@ def test_what_was_chosen_is_said_with_the_reason(make):
         assert value is not None
         assert isinstance(reason, str)
     assert isinstance(agent._planner, FinitePlanner | BoxPlanner)
+
+
+def test_no_step_predicted_beyond_the_data_is_longer_than_those_seen():
+    states = np.linspace(0.0, 1.0, 20)[:, None]
+    targets = np.hstack([states, np.zeros((20, 1))])  # steps grow with the state
+    learned = DisplacementMap(states, np.zeros(20, int), targets, 1)
+    np.testing.assert_allclose(learned(np.array([[0.5], [3.0]]))[:, 0, 0], [0.5, 1.0], atol=1e-3)

@@ -69,6 +69,12 @@ def test_elsewhere_it_is_like_one_more_seed(seeds, tmp_path, change, words):
     assert words in detail
 
 
+@pytest.mark.parametrize("late", [0.1, 0.7])
+def test_one_more_seed_may_lie_a_little_beyond_the_others(seeds, tmp_path, late):
+    again = trained(tmp_path / "here", 0, late, elsewhere(cpu="another"))
+    assert judge_run(seeds[0], again, seeds)[0] == WITHIN
+
+
 @pytest.mark.parametrize("late", [-0.3, 1.1])
 def test_what_lies_far_beyond_the_seeds_differs_everywhere(seeds, tmp_path, late):
     again = trained(tmp_path / "here", 0, late, elsewhere(cpu="another"))
