@@ -105,7 +105,7 @@ def add_saved_agent(parser: Parser) -> None:
     add_env_kwargs(parser)
 
 
-def add_env_kwargs(parser: Parser) -> None:
+def add_env_kwargs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--env-kwargs",
         nargs="+",

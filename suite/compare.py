@@ -28,7 +28,7 @@ import matplotlib.style
 import pandas as pd
 import yaml
 
-from powr.options import count, keyword
+from powr.options import add_env_kwargs, count
 from suite import SuiteError, config
 from suite.command import Stopped, fail, handle, handlers_restored, stop
 from suite.config import Run
@@ -285,14 +285,7 @@ class Parser(argparse.ArgumentParser):
 def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = Parser(prog=PROGRAM, description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--env", required=True, metavar="ID", help="id of the environment")
-    parser.add_argument(
-        "--env-kwargs",
-        nargs="+",
-        type=keyword,
-        default=[],
-        metavar="KEY=VALUE",
-        help="for gymnasium.make, values in JSON: is_slippery=false map_name=8x8",
-    )
+    add_env_kwargs(parser)
     parser.add_argument(
         "--timesteps", required=True, type=count, metavar="N", help="environment steps per run"
     )

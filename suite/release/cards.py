@@ -1,13 +1,11 @@
 """Model cards: one README.md per environment beside the trained agents of POWR.
 
-python -m suite.release.cards --scale paper
+python -m suite cards --scale paper
 """
 
 from __future__ import annotations
 
-import argparse
 import math
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,7 +15,7 @@ import pandas as pd
 import yaml
 
 from suite import config
-from suite.command import write_result
+from suite.command import make_parser, write_result
 from suite.config import Run
 from suite.names import algorithm_name
 from suite.results import aggregate, arrivals
@@ -118,19 +116,8 @@ def write(study: Mapping[str, Any], scale: str, results: Path) -> dict[Path, str
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        prog="suite.release.cards", description=__doc__.splitlines()[0]
-    )
-    parser.add_argument("--scale", required=True, help="a scale that has been aggregated")
-    parser.add_argument("--envs", default="envs.yaml", help="the study (default: %(default)s)")
-    parser.add_argument(
-        "--results", type=Path, default=Path("results"), help="folder of the run files"
-    )
+    parser = make_parser("cards", __doc__, "--scale", "--envs", "--results")
     options = parser.parse_args(arguments)
     return write_result(
         parser.prog, lambda: write(config.load(options.envs), options.scale, options.results)
     )
-
-
-if __name__ == "__main__":
-    sys.exit(main())

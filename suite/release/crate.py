@@ -3,7 +3,7 @@
 An RO-Crate 1.3 (https://w3id.org/ro/crate/1.3) whose root is the folder of a scale. The words are
 those of schema.org: a verdict is a ClaimReview of a Claim, a training is a CreateAction.
 
-    python -m suite.release.crate --scale paper --figures figures/training_curves.svg
+    python -m suite crate --scale paper --figures figures/training_curves.svg
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import argparse
 import hashlib
 import json
 import mimetypes
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ from suite import config
 from suite.claims import ledger
 from suite.claims.ledger import Judged
 from suite.claims.verdicts import VERDICTS
-from suite.command import write_result
+from suite.command import make_parser, write_result
 from suite.config import Run
 from suite.names import algorithm_name
 from suite.release.cards import CARD, commit_of, has_agent
@@ -249,15 +248,7 @@ def shown_in(entry: Judged, figures: Sequence[Entity]) -> list[Entity]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        prog="suite.release.crate", description=__doc__.splitlines()[0]
-    )
-    parser.add_argument("--scale", required=True, help="a scale that has its report and cards")
-    parser.add_argument("--envs", default="envs.yaml", help="the study (default: %(default)s)")
-    parser.add_argument("--claims", default="claims.yaml", help="default: %(default)s")
-    parser.add_argument(
-        "--results", type=Path, default=Path("results"), help="folder of the run files"
-    )
+    parser = make_parser("crate", __doc__, "--scale", "--envs", "--claims", "--results")
     parser.add_argument("--figures", type=Path, nargs="+", required=True, help="of the report")
     options = parser.parse_args(arguments)
 
@@ -266,7 +257,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return {options.results / options.scale / NAME: text}
 
     return write_result(parser.prog, make)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -3,7 +3,7 @@
 One file that opens offline, and without scripts too. It shows what the tables, figures and run
 files of a scale say. Only the explorer computes statistics, for a threshold that its reader sets.
 
-    python -m suite.report.report --scale quick
+    python -m suite report --scale quick
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import base64
 import math
-import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -32,7 +31,7 @@ from suite.claims.page import (
     findings_text,
 )
 from suite.claims.verdicts import VERDICTS
-from suite.command import write_result
+from suite.command import make_parser, write_result
 from suite.config import Run
 from suite.names import algorithm_name
 from suite.report import explorer
@@ -344,15 +343,8 @@ def render(context: Mapping[str, Any]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        prog="suite.report.report", description=__doc__.splitlines()[0]
-    )
-    parser.add_argument("--scale", required=True, help="a scale that has been aggregated")
-    parser.add_argument("--envs", default="envs.yaml", help="the study (default: %(default)s)")
-    parser.add_argument("--claims", default="claims.yaml", help="default: %(default)s")
-    parser.add_argument("--deviations", default="deviations.yaml", help="default: %(default)s")
-    parser.add_argument(
-        "--results", type=Path, default=Path("results"), help="folder of the run files"
+    parser = make_parser(
+        "report", __doc__, "--scale", "--envs", "--claims", "--deviations", "--results"
     )
     parser.add_argument(
         "--figures",
@@ -363,7 +355,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     page = options.results / options.scale / "report.html"
     return write_result(parser.prog, lambda: {page: render(describe(options))})
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -9,7 +9,6 @@ seconds of training that they took. The floor is the fewest timesteps any learne
 
 from __future__ import annotations
 
-import argparse
 import functools
 import json
 import math
@@ -21,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 from suite import config
-from suite.command import write_result
+from suite.command import make_parser, write_result
 from suite.floor import Floor, floor
 from suite.results import aggregate, arrivals
 from suite.results.run_file import RunFileError
@@ -140,13 +139,7 @@ def ladder(study: Mapping[str, Any], scale: str, results: Path) -> pd.DataFrame:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="suite ladder", description=__doc__.splitlines()[0])
-    parser.add_argument("--scale", required=True, help="a scale of the study")
-    parser.add_argument("--envs", default="envs.yaml", help="the study (default: %(default)s)")
-    parser.add_argument(
-        "--results", type=Path, default=Path("results"), help="folder of the run files"
-    )
-    parser.add_argument("--out-dir", type=Path, help="default: the scale's folder in the results")
+    parser = make_parser("ladder", __doc__, "--scale", "--envs", "--results", "--out-dir")
     options = parser.parse_args(arguments)
 
     def make() -> dict[Path, str]:

@@ -352,7 +352,7 @@ class TestFaults:
         (copied / "quick" / name).unlink()
         assert report.main(self.options(copied)) == 1
         message = capsys.readouterr().err
-        assert message.startswith("suite.report.report: ")
+        assert message.startswith("suite report: ")
         assert name in message
 
 
