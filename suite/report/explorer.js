@@ -19,7 +19,11 @@ const explorer = (() => {
     y: "auto",
     reference: data.algorithms[0].key,
   };
-  const view = { ...defaults, off: new Set(), threshold: {}, theme: "" };
+  // At first the page shows what the paper's figures show: POWR and the baselines of its source.
+  const offAtFirst = data.algorithms
+    .filter((algorithm) => algorithm.source !== data.algorithms[0].source)
+    .map((algorithm) => algorithm.key);
+  const view = { ...defaults, off: new Set(offAtFirst), threshold: {}, theme: "" };
   let curves = null;
   let boxes = null;
   let hovered = null; // { group, run, place }
@@ -754,7 +758,8 @@ const explorer = (() => {
     for (const [name, value] of Object.entries(view.threshold)) {
       if (value !== environmentOf.get(name).thresholds[0]) found.append("threshold", `${name}:${value}`);
     }
-    if (view.off.size) found.set("off", [...view.off].join(" "));
+    const off = data.algorithms.map(({ key }) => key).filter((key) => view.off.has(key));
+    if (off.join() !== offAtFirst.join()) found.set("off", off.join(" "));
     if (view.theme) found.set("theme", view.theme);
     const open = verdicts.filter((verdict) => verdict.open).map((verdict) => verdict.id);
     if (open.length) found.set("open", open.join(" "));
@@ -794,7 +799,8 @@ const explorer = (() => {
         view.threshold[name] = Number(value);
       }
     }
-    view.off = new Set((asked.get("off") ?? "").split(" ").filter((key) => algorithmOf.has(key)));
+    const off = asked.has("off") ? asked.get("off").split(" ") : offAtFirst;
+    view.off = new Set(off.filter((key) => algorithmOf.has(key)));
     view.theme = ["dark", "light"].includes(asked.get("theme")) ? asked.get("theme") : "";
     const open = (asked.get("open") ?? "").split(" ");
     for (const verdict of verdicts) verdict.open = open.includes(verdict.id);
