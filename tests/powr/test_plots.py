@@ -12,6 +12,7 @@ from PIL import Image
 from powr import POWR, plots
 from powr.beliefs import beliefs_of, history_of_beliefs
 from powr.layouts import DOWN, RIGHT, GridMap, layout_of
+from powr.plots.planes import PlaneSampler
 from powr.tabular import TabularMDP
 from tests.powr.environments import Corridor
 
@@ -144,7 +145,7 @@ def test_a_plane_shows_values_and_the_last_episode(car):
     shown = value.images[0].get_array()
     low, high, *_ = value.images[0].get_extent()
     assert low < -0.5 < high
-    lattice = plots.PlaneSampler(layout_of(car.env)[0], beliefs_of(car)).states
+    lattice = PlaneSampler(layout_of(car.env)[0], beliefs_of(car)).states
     assert np.ravel(shown).tolist() == pytest.approx(beliefs_of(car).values(lattice).tolist())
     assert visits.images[0].get_array().sum() == 400
     assert [text.get_text() for text in policy.get_legend().texts] == ["left", "none", "right"]

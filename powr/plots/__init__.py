@@ -1,0 +1,97 @@
+"""Pictures of what an agent thinks: value, policy, visits and uncertainty over its states.
+
+A map for grid worlds, the plane for two dimensions, slices elsewhere. Needs matplotlib.
+
+>>> from powr import POWR
+>>> figure = draw(POWR("MountainCar-v0", seed=0).learn(300))
+>>> figure.savefig("thoughts.png")  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+try:
+    from matplotlib.figure import Figure
+    from PIL import Image
+except ImportError as error:
+    raise ImportError("pictures need matplotlib: pip install 'powr[plots]'") from error
+
+from powr.beliefs import beliefs_of, history_of_beliefs
+from powr.files import check_destination, written_aside
+from powr.layouts import GridMap, Layout, layout_of
+from powr.plots.drawing import Drawing
+from powr.plots.quantities import QUANTITIES
+from powr.render import write_gif
+
+if TYPE_CHECKING:
+    from powr.agent import POWR
+
+_MOMENTS = 24
+_FRAME_MS = 400
+_DOTS_PER_INCH, _DOTS_OF_ANIMATION = 110, 80
+
+
+def draw(agent: POWR, *, show: Sequence[str] | None = None, layout: Layout | None = None) -> Figure:
+    """What an agent thinks, as a matplotlib figure.
+
+    Parameters
+    ----------
+    agent : a trained agent.
+    show : some of "value", "policy", "visits" and "uncertainty"; default: all of them, or the value
+        with the policy on it where there are several maps.
+    layout : how states lie on paper. Default: from the environment, see `powr.layouts`.
+    """
+    layout = layout_of(agent.env) if layout is None else layout
+    beliefs = beliefs_of(agent)
+    return Drawing(agent, layout, chosen(show, layout), beliefs).draw(beliefs)
+
+
+def explain(
+    agent: POWR,
+    path: str | Path,
+    *,
+    show: Sequence[str] | None = None,
+    layout: Layout | None = None,
+) -> None:
+    """Write what an agent thinks to `path`: a picture (.png) or an animation over training (.gif).
+
+    The animation makes the plans of training again, from the transitions up to each moment.
+    """
+    check_destination(path)
+    suffix = Path(path).suffix
+    if suffix not in (".png", ".gif"):
+        raise ValueError(
+            f"{path} cannot be written: its name must end in .png for a picture or in .gif for an "
+            "animation over training"
+        )
+    if suffix == ".png":
+        with written_aside(path) as file:
+            draw(agent, show=show, layout=layout).savefig(file, format="png", dpi=_DOTS_PER_INCH)
+        return
+    layout = layout_of(agent.env) if layout is None else layout
+    drawing = Drawing(agent, layout, chosen(show, layout), beliefs_of(agent))
+    moments = history_of_beliefs(agent, _MOMENTS)
+    write_gif([picture(drawing.draw(beliefs)) for beliefs in moments], path, frame_ms=_FRAME_MS)
+
+
+def chosen(show: Sequence[str] | None, layout: Layout) -> list[str]:
+    """The quantities to draw, checked."""
+    n_maps = len(layout.states) if isinstance(layout, GridMap) else 1
+    if show is None:
+        return ["value"] if n_maps > 1 else list(QUANTITIES)
+    for name in show:
+        if name not in QUANTITIES:
+            raise ValueError(f"show must be some of {', '.join(QUANTITIES)}, got {name!r}")
+    if n_maps > 1 and len(show) != 1:
+        raise ValueError(f"there are {n_maps} maps per quantity: show one quantity alone")
+    return list(dict.fromkeys(show))
+
+
+def picture(figure: Figure) -> Image.Image:
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=_DOTS_OF_ANIMATION)
+    return Image.open(buffer).convert("RGB")
