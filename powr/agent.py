@@ -21,7 +21,7 @@ from powr.epochs import EpochPlanner
 from powr.kernels import Kernel
 from powr.planners import Planner
 from powr.progress import Progress
-from powr.settings import KernelSetting, Setting, make_planner
+from powr.settings import KernelSetting, Setting, make_planner, rebuilt
 from powr.solvers import TOLERANCE, check_method
 from powr.spaces import make_env
 from powr.validation import (
@@ -211,9 +211,8 @@ class POWR:
 
     def action_probabilities(self, observations: Any) -> NDArray:
         """The policy at a batch of observations, (n, n_actions)."""
-        return self._planner.shown.probabilities(
-            self._collector.observations.states(observations)[0]
-        )
+        states, _ = self._collector.observations.states(observations)
+        return self._planner.shown.probabilities(states)
 
     def save(self, path: str | Path) -> None:
         """Write the agent, its data and its random state to one `.npz` file."""
@@ -299,17 +298,3 @@ class POWR:
             self._plan_is_due = False
         else:
             self._current, self._plan_is_due = rebuilt(self, planned_at)
-
-
-def rebuilt(agent: POWR, planned_at: int) -> tuple[Planner, bool]:
-    """A planner that has seen all of the agent's data and planned at one timestep only.
-
-    And whether another plan is due.
-    """
-    planner, is_due = make_planner(agent), False
-    for transition, ended in agent._collector.transitions():
-        is_due = planner.observe(transition, ended)
-        if planner.size == planned_at:
-            planner.plan()
-            is_due = False
-    return planner, is_due

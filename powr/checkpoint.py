@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 import powr
 from powr import compact
-from powr.agent import POWR, rebuilt
+from powr.agent import POWR
 from powr.archive import Archive, write_archive
 from powr.collecting import Episode
 from powr.epochs import EpochPlanner
@@ -35,7 +35,7 @@ from powr.records import (
     make_kernel,
     make_recorded_env,
 )
-from powr.settings import make_epoch_planner
+from powr.settings import make_epoch_planner, rebuilt
 from powr.spaces import make_env, observations_of
 from powr.transitions import Columns
 from powr.validation import check_finite, check_number, check_transitions

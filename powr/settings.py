@@ -131,6 +131,20 @@ def make_planner(agent: Any) -> Planner:
     )
 
 
+def rebuilt(agent: Any, planned_at: int) -> tuple[Planner, bool]:
+    """A planner that has seen all of the agent's data and planned at one timestep only.
+
+    And whether another plan is due.
+    """
+    planner, is_due = make_planner(agent), False
+    for transition, ended in agent._collector.transitions():
+        is_due = planner.observe(transition, ended)
+        if planner.size == planned_at:
+            planner.plan()
+            is_due = False
+    return planner, is_due
+
+
 def gamma_of(env: Any) -> float:
     """A discount whose horizon is several time limits."""
     limit = env.spec and env.spec.max_episode_steps
