@@ -12,7 +12,10 @@ from collections.abc import Sequence
 VERBS = {
     "check": ("suite.training.preflight", "say what is wrong in envs.yaml, before anything runs"),
     "run": ("suite.training.run", "train one algorithm on one environment with one seed"),
-    "compare": ("suite.compare", "POWR and its peers on an environment of yours, in one command"),
+    "compare": (
+        "suite.compare.command",
+        "POWR and its peers on an environment of yours, in one command",
+    ),
     "aggregate": ("suite.results.aggregate", "the tables of a scale, from its run files"),
     "figure": ("suite.plots.render", "one figure, from the tables of a scale"),
     "claims": ("suite.claims.ledger", "the verdict on each claim of the paper"),

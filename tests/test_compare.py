@@ -12,7 +12,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from suite import SuiteError, compare, config
+from suite import SuiteError, config
+from suite.compare import command as compare_command
+from suite.compare.study import EVALUATION, make_study
 from suite.config import Run
 
 ROOT = Path(__file__).parents[1]
@@ -133,7 +135,7 @@ def test_an_interrupt_shows_the_runs_there_are(compared, capsys):
     study = config.load(folder / "study.yaml")
     study["scales"]["compare"]["seeds"] = 3
     runs = config.runs(study, "compare")
-    assert compare.interrupted(study, runs, folder, signal.SIGINT) == 130
+    assert compare_command.interrupted(study, runs, folder, signal.SIGINT) == 130
     captured = capsys.readouterr()
     assert "2 of 2" in captured.out
     assert "4 of 6 runs are finished and kept" in captured.err
@@ -143,7 +145,7 @@ def test_an_interrupt_shows_the_runs_there_are(compared, capsys):
 
 
 def test_peers_that_fit_are_chosen_and_others_are_left_out_with_a_reason(with_peers):
-    study, choice = compare.make_study(
+    study, choice = make_study(
         with_peers, options(env="FrozenLake-v1", env_kwargs=[("map_name", "8x8")])
     )
     assert {"powr", "a2c", "dqn", "ppo", "trpo", "table"} <= set(choice.chosen)
@@ -156,29 +158,29 @@ def test_peers_that_fit_are_chosen_and_others_are_left_out_with_a_reason(with_pe
 def test_an_environment_of_the_study_keeps_its_settings_and_threshold(with_peers):
     lake = dict(with_peers["environments"]["FrozenLake-v1"])
     asked = options(env="FrozenLake-v1", env_kwargs=list(lake["kwargs"].items()))
-    study, choice = compare.make_study(with_peers, asked)
+    study, choice = make_study(with_peers, asked)
     assert study["environments"] == {"FrozenLake-v1": lake}
     assert "table" not in choice.borrowed
 
 
 def test_the_registered_threshold_holds_unless_another_is_given(study):
     only = options(env="Acrobot-v1", env_kwargs=[("max_episode_steps", 99)], algorithms=["powr"])
-    made, _ = compare.make_study(study, only)
+    made, _ = make_study(study, only)
     assert [block["thresholds"] for block in made["environments"].values()] == [[-100.0]]
     only.threshold = -80.0
-    made, _ = compare.make_study(study, only)
+    made, _ = make_study(study, only)
     assert [block["thresholds"] for block in made["environments"].values()] == [[-80.0]]
 
 
 def test_the_shipped_study_is_left_as_it_is(with_peers):
     before = repr(with_peers)
-    compare.make_study(with_peers, options(algorithms=["powr"]))
+    make_study(with_peers, options(algorithms=["powr"]))
     assert repr(with_peers) == before
 
 
 def test_an_algorithm_that_was_asked_for_must_fit(with_peers):
     with pytest.raises(SuiteError, match="--algorithms table: "):
-        compare.make_study(with_peers, options(algorithms=["table"]))
+        make_study(with_peers, options(algorithms=["table"]))
 
 
 # -- bad input ------------------------------------------------------------------------------------
@@ -204,7 +206,7 @@ def test_bad_input_is_one_line_and_nothing_is_written(
     (tmp_path / "envs.yaml").write_text((ROOT / "envs.yaml").read_text())
     monkeypatch.chdir(tmp_path)
     try:
-        code = compare.main(arguments.split())
+        code = compare_command.main(arguments.split())
     except SystemExit as ended:  # argparse's way
         code = ended.code
     captured = capsys.readouterr()
@@ -227,12 +229,12 @@ def test_a_failed_run_is_named_with_its_log(tmp_path, capsys):
                 "settings": {},
             }
         },
-        "evaluation": compare.EVALUATION,
+        "evaluation": EVALUATION,
         "scales": {
             "compare": {"seeds": 1, "algorithms": ["powr"], "timesteps": {"CartPole-v1": 10}}
         },
     }
-    assert compare.conclude(study, tmp_path, [failed]) == 1
+    assert compare_command.conclude(study, tmp_path, [failed]) == 1
     error = capsys.readouterr().err
     assert "1 of 1 runs failed" in error
     assert re.search(r"dqn/seed0-0{12}\.log", error)

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from powr.tabular import TabularMDP, greedy_policy
-from suite.floor import END, Task, fastest_climb, floor, lower_bound, upper_bound
+from suite.floor import fastest_climb, floor, lower_bound, upper_bound
+from suite.floor.task import END, Task
 
 
 def random_task(rng, n_states=3, n_actions=2, horizon=4):

@@ -2,7 +2,7 @@
 
 One row per environment and algorithm of a scale: timesteps to the threshold over seeds, and the
 seconds of training that they took. The floor is the fewest timesteps any learner could need
-(suite/floor.py).
+(suite/floor).
 
     python -m suite ladder --scale quick
 """

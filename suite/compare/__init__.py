@@ -1,0 +1,1 @@
+"""POWR and the algorithms that fit an environment, trained side by side on it."""

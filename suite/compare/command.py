@@ -1,0 +1,159 @@
+"""POWR and the algorithms that fit an environment, trained side by side on it.
+
+    python -m suite compare --env CartPole-v1 --timesteps 5000
+
+Trains a few seeds of each in parallel and ends with a table and a picture. Settings are those of
+envs.yaml, which is left as it is: the study of the comparison is written beside its results. Runs
+that are finished are kept and never trained again, also after Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from powr.options import add_env_kwargs, count
+from suite import SuiteError, config
+from suite.command import Stopped, fail, handle, handlers_restored, stop
+from suite.compare.outcome import write_outcome
+from suite.compare.study import SCALE, Choice, make_study
+from suite.compare.training import train
+from suite.config import Run
+from suite.names import algorithm_name
+from suite.write import write_together
+
+PROGRAM = "suite compare"
+BAD_INPUT = 2
+
+
+class Parser(argparse.ArgumentParser):
+    """Reports bad arguments in one line."""
+
+    def error(self, message: str) -> Any:
+        self.exit(BAD_INPUT, f"{PROGRAM}: {message} (see --help)\n")
+
+
+def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = Parser(prog=PROGRAM, description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--env", required=True, metavar="ID", help="id of the environment")
+    add_env_kwargs(parser)
+    parser.add_argument(
+        "--timesteps", required=True, type=count, metavar="N", help="environment steps per run"
+    )
+    parser.add_argument(
+        "--seeds", type=count, default=3, metavar="N", help="per algorithm (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--algorithms",
+        nargs="+",
+        metavar="NAME",
+        help="some of envs.yaml (default: POWR and all peers that fit, as their libraries or the "
+        "textbooks have them)",
+    )
+    parser.add_argument(
+        "--threshold",
+        type=float,
+        metavar="X",
+        help="return at which the task counts as learned (default: the registered one)",
+    )
+    parser.add_argument(
+        "--cores",
+        type=count,
+        default=os.cpu_count() or 1,
+        metavar="N",
+        help="runs at a time, one core each (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--out", type=Path, metavar="FOLDER", help="default: results/compare/ENVIRONMENT"
+    )
+    parser.add_argument(
+        "--envs", default="envs.yaml", help="where settings come from (default: %(default)s)"
+    )
+    return parser.parse_args(arguments)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = parse_arguments(arguments)
+    try:
+        study, choice = make_study(config.load(options.envs), options)
+        (environment,) = study["environments"]
+        folder = options.out or Path("results", "compare", environment)
+        study_file = prepare(folder, study)
+    except SuiteError as error:
+        return fail(PROGRAM, error, BAD_INPUT)
+    except OSError as error:
+        return fail(PROGRAM, f"nothing was written: {error}", BAD_INPUT)
+    runs = config.runs(study, SCALE)
+    announce(study, choice, runs, folder, options.cores)
+    with handlers_restored():
+        handle(stop)
+        try:
+            failed = train(study_file, runs, folder, options.cores)
+        except Stopped as stopped:
+            handle(signal.SIG_IGN)
+            (signum,) = stopped.args
+            return interrupted(study, runs, folder, signum)
+    return conclude(study, folder, failed)
+
+
+def prepare(folder: Path, study: dict[str, Any]) -> Path:
+    """The folder with the study of the comparison in it, which its runs read."""
+    if folder.exists() and not folder.is_dir():
+        raise SuiteError(f"--out {folder}: is a file, give a folder")
+    path = folder / "study.yaml"
+    text = yaml.safe_dump(study, sort_keys=False, allow_unicode=True)
+    write_together({path: text})
+    config.load(path)
+    return path
+
+
+def announce(
+    study: dict[str, Any], choice: Choice, runs: Sequence[Run], folder: Path, cores: int
+) -> None:
+    ((environment, timesteps),) = study["scales"][SCALE]["timesteps"].items()
+    names = ", ".join(map(algorithm_name, choice.chosen))
+    print(f"{environment}, {timesteps:,} timesteps, {len(runs)} runs, {cores} at a time: {names}")
+    for lender in dict.fromkeys(choice.borrowed.values()):
+        own = [algorithm_name(name) for name in choice.borrowed if choice.borrowed[name] == lender]
+        print(f"settings that were chosen on {lender}, not here: {', '.join(own)}")
+    for name, reason in choice.left_out.items():
+        print(f"{algorithm_name(name)} is left out: {reason}")
+    print(f"everything goes to {folder}", flush=True)
+
+
+def interrupted(study: dict[str, Any], runs: Sequence[Run], folder: Path, signum: int) -> int:
+    kept = [run for run in runs if (folder / run.path).exists()]
+    if kept:
+        print(write_outcome(study, folder))
+    message = (
+        f"stopped by {signal.Signals(signum).name}: {len(kept)} of {len(runs)} runs are finished "
+        f"and kept in {folder}; the same command trains the others"
+    )
+    return fail(PROGRAM, message, 128 + signum)
+
+
+def conclude(study: dict[str, Any], folder: Path, failed: Sequence[Run]) -> int:
+    runs = config.runs(study, SCALE)
+    if len(failed) < len(runs):
+        table = write_outcome(study, folder)
+        ((_, block),) = study["environments"].items()
+        print(f"\n{table}\n")
+        threshold = block["thresholds"][0]
+        print(f"met: seeds with a mean return of {threshold:g}; at timestep: the median of seeds")
+        print(f"picture: {folder / 'comparison.png'}")
+        print(f"tables:  {folder / SCALE / 'summary.md'}")
+    if not failed:
+        return 0
+    logs = ", ".join(str((folder / run.path).with_suffix(".log")) for run in failed)
+    return fail(PROGRAM, f"{len(failed)} of {len(runs)} runs failed, see {logs}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,58 @@
+"""What came out of a comparison: tables, a picture, and a table for the terminal."""
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import matplotlib.style
+import pandas as pd
+
+from suite.compare.study import SCALE
+from suite.config import Run
+from suite.names import algorithm_name
+from suite.plots import comparison
+from suite.plots.render import Tables, read_tables, to_bytes
+from suite.plots.style import STYLE
+from suite.results.aggregate import aggregate, load_runs
+from suite.write import write_together
+
+
+def write_outcome(study: Mapping[str, Any], folder: Path) -> str:
+    """Write tables and picture of the runs there are; the table for the terminal."""
+    tables = aggregate(study, SCALE, folder, partial=True)
+    place = folder / SCALE
+    write_together({place / name: text for name, text in tables.items()})
+    with matplotlib.style.context(STYLE):
+        figure = comparison.draw(read_tables(place, "comparison", Tables))
+        write_together(
+            {folder / f"comparison.{kind}": to_bytes(figure, kind) for kind in ("png", "pdf")}
+        )
+    loaded = load_runs(study, SCALE, folder, partial=True)
+    seconds = {run: metadata["duration_seconds"] for run, metadata in loaded.metadata.items()}
+    return table_of(pd.read_csv(place / "summary.csv"), seconds)
+
+
+def table_of(summary: pd.DataFrame, seconds: Mapping[Run, float]) -> str:
+    """One row per algorithm, the quickest to the threshold first."""
+    rows = summary[summary["policy"] == "deterministic"].drop_duplicates("algorithm")
+    rows = rows.sort_values(["timesteps_to_threshold", "final_mean"], ascending=[True, False])
+    lines = [("algorithm", "met", "at timestep", "final return", "(min to max)", "seconds")]
+    for _, row in rows.iterrows():
+        times = [spent for run, spent in seconds.items() if run.algorithm == row["algorithm"]]
+        median = row["timesteps_to_threshold"]
+        lines.append(
+            (
+                algorithm_name(row["algorithm"]),
+                f"{row['n_reached']:.0f} of {row['seeds']:.0f}",
+                f"> {row['timesteps']:,.0f}" if math.isnan(median) else f"{median:,.0f}",
+                f"{row['final_mean']:.2f}",
+                f"({row['final_min']:g} to {row['final_max']:g})",
+                f"{sum(times) / len(times):.1f}" if times else "",
+            )
+        )
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "\n".join(
+        "  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])])
+        for line in lines
+    )

@@ -1,0 +1,130 @@
+"""The study of a comparison: one environment, and the algorithms of envs.yaml that fit it."""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import gymnasium
+
+from suite import SuiteError, config
+from suite.training import algorithms, environments, preflight
+
+SCALE = "compare"
+# Fewer evaluations than in the replication: they would take longer than the training.
+EVALUATION = {"episodes": 10, "first": 100, "per_decade": 8}
+# Whose settings are those of the paper's authors are left out unless they are asked for.
+SOURCES = ("library defaults", "chosen on development seeds")
+
+
+class Choice(NamedTuple):
+    """The algorithms of a comparison, those that do not fit with the reason, and remarks."""
+
+    chosen: list[str]
+    left_out: dict[str, str]
+    borrowed: dict[str, str]  # whose settings were chosen on another environment, which one
+
+
+def make_study(
+    shipped: Mapping[str, Any], options: argparse.Namespace
+) -> tuple[dict[str, Any], Choice]:
+    """A study of one environment, with the algorithms of another study that fit it."""
+    name, environment = describe_environment(shipped, options)
+    env = environments.make(environment)
+    thresholds = [options.threshold] if options.threshold is not None else None
+    thresholds = thresholds or environment.get("thresholds") or registered_threshold(env)
+    study: dict[str, Any] = {
+        "environments": {name: {**environment, "thresholds": thresholds}},
+        "algorithms": copy.deepcopy(dict(shipped["algorithms"])),
+        "evaluation": {**EVALUATION, "first": min(EVALUATION["first"], options.timesteps)},
+        "scales": {
+            SCALE: {
+                "seeds": options.seeds,
+                "algorithms": list(shipped["algorithms"]),
+                "timesteps": {name: options.timesteps},
+            }
+        },
+    }
+    choice = choose_algorithms(study, name, options.algorithms)
+    study["scales"][SCALE]["algorithms"] = choice.chosen
+    study["algorithms"] = {key: study["algorithms"][key] for key in choice.chosen}
+    for block in study["algorithms"].values():
+        own = block.get("environments", {})
+        block["environments"] = {name: own[name]} if name in own else {}
+    return study, choice
+
+
+def describe_environment(
+    shipped: Mapping[str, Any], options: argparse.Namespace
+) -> tuple[str, dict[str, Any]]:
+    """Name and block of the environment: those of the shipped study where it has the same one."""
+    kwargs, known = dict(options.env_kwargs), shipped["environments"]
+    for name, block in known.items():
+        if block["kwargs"] == kwargs and block["id"] == options.env:
+            return name, dict(block)
+    if options.env in known and options.env not in gymnasium.registry:
+        return options.env, dict(known[options.env])
+    settings = "-".join(f"{key}-{json.dumps(value)}" for key, value in kwargs.items())
+    name = f"{options.env}-{settings or 'as-registered'}"
+    if not kwargs and options.env not in known:
+        name = options.env
+    name = re.sub(r"[^A-Za-z0-9_.]+", "-", name).strip("-.")
+    return name or "environment", {"id": options.env, "kwargs": kwargs}
+
+
+def registered_threshold(env: Any) -> list[float]:
+    threshold = env.spec.reward_threshold
+    if threshold is None:
+        raise SuiteError(
+            f"{env.spec.id} is registered without a threshold: give --threshold, the return at "
+            "which the task counts as learned"
+        )
+    return [float(threshold)]
+
+
+def choose_algorithms(
+    study: dict[str, Any], environment: str, asked: Sequence[str] | None
+) -> Choice:
+    """The algorithms that can be made on the environment; one that was asked for must fit."""
+    known = study["algorithms"]
+    for name in asked or ():
+        if name not in known:
+            raise SuiteError(f"--algorithms {name}: is not one of {', '.join(known)}")
+    names = asked or [key for key, block in known.items() if block["source"]["kind"] in SOURCES]
+    choice = Choice([], {}, {})
+    for name in dict.fromkeys(names):
+        borrowed = borrow_settings(known[name], environment)
+        resolved = config.resolve(study, SCALE, environment, name)
+        try:
+            preflight.check_missing(resolved, name)
+            algorithms.build(resolved, preflight.SEEDS)
+        except SuiteError as error:
+            if asked:
+                raise SuiteError(f"--algorithms {name}: {reason_of(error)}") from error
+            choice.left_out[name] = reason_of(error)
+            continue
+        choice.chosen.append(name)
+        if borrowed:
+            choice.borrowed[name] = borrowed
+    if not choice.chosen:
+        raise SuiteError(f"no algorithm fits {environment}: {'; '.join(choice.left_out.values())}")
+    return choice
+
+
+def borrow_settings(algorithm: dict[str, Any], environment: str) -> str | None:
+    """Give an algorithm that has no settings for an environment those of its first one."""
+    own = algorithm.get("environments", {})
+    if environment in own or not own:
+        return None
+    lender = next(iter(own))
+    own[environment] = own[lender]
+    return lender
+
+
+def reason_of(error: SuiteError) -> str:
+    """Without the list of settings: what the environment lacks comes last."""
+    return str(error.__cause__ or error)
