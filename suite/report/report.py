@@ -12,10 +12,9 @@ import argparse
 import base64
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import quote, urlencode
 
 import jinja2
 import pandas as pd
@@ -23,18 +22,12 @@ import pandas as pd
 from suite import config
 from suite.claims import deviations, ledger
 from suite.claims.ledger import Judged
-from suite.claims.page import (
-    by_claim,
-    condition,
-    count_sentences,
-    count_texts,
-    findings_text,
-)
+from suite.claims.page import by_claim, count_sentences, count_texts
 from suite.claims.verdicts import VERDICTS
 from suite.command import make_parser, write_result
-from suite.config import Run
 from suite.names import algorithm_name
 from suite.report import explorer
+from suite.report.evidence import TITLES, group_runs, show_claim, title_of
 from suite.results import aggregate, cost, summary_page
 from suite.results.tables import other_runs, read_table
 
@@ -49,9 +42,6 @@ TABLES = (
     "cost.csv",
 )
 SYMBOLS = dict(zip(VERDICTS, "✓◐✗–", strict=True))
-TITLES = ("Experiments", "Theory", "Asked beside the paper")
-
-
 REQUIRED_FIGURES = ("training_curves", "threshold_boxplots")
 
 
@@ -84,15 +74,6 @@ FIGURES = {
         "computation finds. See whether the measured lines stay below the bounds."
     ),
 }
-
-
-class RunGroup(NamedTuple):
-    """The planned runs of an algorithm on an environment."""
-
-    environment: str
-    algorithm: str
-    anchor: str
-    files: list[tuple[int, str, list[str]]]  # seed, where its files are, and what they end in
 
 
 def counts(judged: Sequence[Judged], sets: Mapping[str, Any]) -> dict[str, dict[str, int]]:
@@ -159,86 +140,6 @@ def show_figure(path: Path, ranked: Mapping[str, str]) -> dict[str, Any]:
         "caption": text.caption,
         "alt": alt if text.explored else text.caption,
         "explored": text.explored,
-    }
-
-
-def group_runs(planned: Iterable[Run], there: Mapping[Run, Mapping[str, Any]]) -> list[RunGroup]:
-    """All planned runs; `there` has the JSON of those that are, the others have no files."""
-    groups: dict[tuple[str, str], RunGroup] = {}
-    for run in planned:
-        key = (run.environment, run.algorithm)
-        group = groups.setdefault(key, RunGroup(*key, f"runs-{len(groups)}", []))
-        address = quote(run.path.relative_to(run.scale).with_suffix("").as_posix())
-        agent = ["npz"] if "agent_sha256" in there.get(run, {}) else []
-        group.files.append((run.seed, address, ["csv", "json", *agent] if run in there else []))
-    return list(groups.values())
-
-
-def title_of(claim: Mapping[str, Any]) -> str:
-    experiments, theory, own = TITLES
-    if not claim["parameters"].needed():
-        return theory
-    return experiments if claim.get("quote") else own
-
-
-def show_claim(
-    entries: Sequence[Judged],
-    document: Mapping[str, Any],
-    departures: Sequence[Mapping[str, Any]],
-    groups: Sequence[RunGroup],
-) -> dict[str, Any]:
-    """What the template shows of a claim and its verdicts, the first one as the claim's colour."""
-    claim = entries[0].claim
-    return {
-        "tests": [],
-        "quote": None,
-        **claim,
-        **document["rules"][claim["rule"]],
-        "condition": condition(entries, document["sets"]),
-        "views": views(claim),
-        "verdict": entries[0].outcome.verdict,
-        "verdicts": [show_verdict(entry, document["sets"], groups) for entry in entries],
-        "deviations": [d for d in departures if claim["id"] in d["touches"]],
-    }
-
-
-def views(claim: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Where the explorer shows what a claim compares: environments with their addresses."""
-    parameters = claim["parameters"]
-    shared = {
-        key: getattr(parameters, key) for key in ("policy", "arrival") if hasattr(parameters, key)
-    }
-    return [
-        (
-            f"{environment} at {threshold:g}",
-            urlencode(
-                {
-                    "environment": environment,
-                    "threshold": f"{environment}:{threshold:g}",
-                    **shared,
-                    "open": claim["id"],
-                }
-            ),
-        )
-        for environment, threshold in getattr(parameters, "thresholds", {}).items()
-    ]
-
-
-def show_verdict(
-    entry: Judged, sets: Mapping[str, Any], groups: Sequence[RunGroup]
-) -> dict[str, Any]:
-    pairs = Counter((run.environment, run.algorithm) for run in entry.runs)
-    return {
-        "verdict": entry.outcome.verdict,
-        "whose": f"with {sets[entry.against]['name']}" if entry.against else "",
-        "reason": entry.outcome.reason,
-        "preliminary": entry.preliminary,
-        "findings": findings_text(entry.outcome.findings) if entry.outcome.findings else [],
-        "runs": [
-            (group, pairs[group.environment, group.algorithm])
-            for group in groups
-            if (group.environment, group.algorithm) in pairs
-        ],
     }
 
 

@@ -15,7 +15,7 @@ from selectolax.lexbor import LexborHTMLParser
 from suite import config
 from suite.claims import deviations, ledger
 from suite.claims.verdicts import VERDICTS
-from suite.report import explorer, report
+from suite.report import evidence, explorer, report
 from suite.results.summary import Planned
 from tests.support import replication
 from tests.support.replication import ROOT
@@ -303,7 +303,7 @@ class TestHostileText:
 
     def test_an_agent_is_offered_where_the_run_saved_one(self):
         runs = [config.Run("quick", "Taxi-v3", "powr", seed, "0" * 12) for seed in range(3)]
-        (group,) = report.group_runs(runs, {runs[0]: {}, runs[1]: {"agent_sha256": "1" * 64}})
+        (group,) = evidence.group_runs(runs, {runs[0]: {}, runs[1]: {"agent_sha256": "1" * 64}})
         assert [suffixes for *_, suffixes in group.files] == [
             ["csv", "json"],
             ["csv", "json", "npz"],
@@ -312,7 +312,7 @@ class TestHostileText:
 
     def test_addresses_are_quoted(self):
         run = config.Run("quick", 'a"b c#d', "powr", 0, "0" * 12)
-        (group,) = report.group_runs([run], {run: {}})
+        (group,) = evidence.group_runs([run], {run: {}})
         assert group.files == [(0, f"a%22b%20c%23d/powr/seed0-{'0' * 12}", ["csv", "json"])]
 
 
