@@ -2,7 +2,7 @@
 
     python -m benchmarks.long_run [--timesteps N] [--env NAME ...] [--out FOLDER]
 
-Prints the table and writes it as CSV. FrozenLake and Taxi take seconds, MountainCar ten minutes.
+Prints the table and writes it as CSV. It takes about two CPU minutes.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def train(name: str, timesteps: int) -> list[dict[str, Any]]:
 
 
 def stretches(environment: str, points: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """A row a doubling: what the timesteps since the last one took."""
+    """One row per doubling: what the timesteps since the last one took."""
     return [
         {
             "environment": environment,

@@ -42,6 +42,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         COMMANDS[options.name](options)
     except InputError as error:
         return report(options, f"error: {error}", BAD_INPUT)
+    except BrokenPipeError:
+        raise  # nobody reads on, which is no error
     except (PlayError, OSError) as error:
         return report(options, f"error: {error}", FAILURE)
     except KeyboardInterrupt:

@@ -18,7 +18,7 @@ rule train:
     conda:
         "../environment.yml"
     threads: 1
-    # Twice what was measured at the paper scale: 0.42 GB, and 152 minutes on a core that was shared.
+    # Twice what was measured at the paper scale: 0.5 GB, and 152 minutes on a core that was shared.
     resources:
         mem_mb=1000,
         runtime=300,
@@ -35,7 +35,7 @@ use rule train as train_powr with:
         agent="results/{scale}/{env}/{algorithm}/seed{seed}-{digest}.npz",
     wildcard_constraints:
         algorithm=POWR,
-    # MountainCar-v0 holds 0.8 GB, and takes some minutes.
+    # powr-authors on MountainCar-v0 holds 0.5 GB, and took 17 minutes on a core that was shared.
     resources:
         mem_mb=2000,
         runtime=60,

@@ -12,6 +12,7 @@ import pytest
 from suite import SuiteError, command
 from suite.__main__ import VERBS, main
 from suite.command import write_result
+from suite.release.manifest import MANIFEST
 
 ROOT = Path(__file__).parents[1]
 SIGNALS = [signal.SIGINT, signal.SIGTERM]
@@ -120,6 +121,53 @@ def test_a_signal_during_the_imports_shows_no_traceback(tmp_path, verb, signum):
     )
     assert done.returncode == -signum
     assert done.stderr == ""
+
+
+def into_a_closed_pipe(*command, cwd, stderr=subprocess.PIPE):
+    """Run a command whose output goes to a pipe that nobody reads."""
+    read, write = os.pipe()
+    os.close(read)
+    try:
+        return subprocess.run(
+            [sys.executable, "-m", *map(str, command)],
+            stdout=write,
+            stderr=stderr,
+            cwd=cwd,
+            env={**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(cwd)},
+            text=True,
+            check=False,
+        )
+    finally:
+        os.close(write)
+
+
+LAKE = ["--env", "FrozenLake-v1", "--timesteps", 200]
+STUDY = ["--envs", ROOT / "envs.yaml"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["suite", "--help"],
+        ["suite", "compare", *LAKE, "--algorithms", "powr", *STUDY, "--out", "results"],
+        ["suite", "verify"],
+        ["powr", "train", *LAKE, "--save", "agent.npz"],
+    ],
+    ids=lambda command: " ".join(command[:2]),
+)
+def test_a_closed_pipe_ends_a_command_without_a_word(tmp_path, command):
+    manifest = tmp_path / MANIFEST
+    manifest.parent.mkdir(parents=True)
+    manifest.write_text(f"{'0' * 64}  results/paper/lost.csv\n")  # for verify to talk about
+    done = into_a_closed_pipe(*command, cwd=tmp_path)
+    assert done.stderr == ""
+    assert done.returncode == 128 + signal.SIGPIPE
+    assert [path.name for path in tmp_path.iterdir()] == ["results"]
+
+
+def test_a_closed_pipe_for_messages_too_ends_a_command(tmp_path):
+    done = into_a_closed_pipe("suite", "fly", cwd=tmp_path, stderr=subprocess.STDOUT)
+    assert done.returncode == 128 + signal.SIGPIPE
 
 
 def test_help_lists_every_verb(capsys):

@@ -210,6 +210,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for line in verify(Path().absolute(), scratch, options.retrain, options.cores):
             print(line, flush=True)
             found.append(line.finding)
+    except BrokenPipeError:
+        shutil.rmtree(scratch)
+        raise  # nobody reads on, which is no disagreement
     except (SuiteError, OSError) as error:
         print(f"suite verify: {error}", file=sys.stderr)
         found.append(DIFFERS)

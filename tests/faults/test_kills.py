@@ -1,5 +1,6 @@
 """The workflow killed at random moments: finished work stays, and what follows is the same."""
 
+import contextlib
 import os
 import random
 import signal
@@ -40,10 +41,29 @@ def check_end(repository, reference, kept):
     assert {path: identity(path) for path in kept} == kept
 
 
-def kill_after(process, seconds):
-    """Kill -9 the whole session after some time; False if it had ended by itself."""
+def written(repository):
+    """Every version of every file that a workflow has written so far."""
+    found = set()
+    for folder in ("logs", "results"):
+        for path in (repository.folder / folder).rglob("*"):
+            with contextlib.suppress(FileNotFoundError):  # a temporary one, gone again
+                found.add((path, *identity(path)))
+    return found
+
+
+def kill_at_random(repository, process, rng):
+    """Kill -9 the whole session at a random moment; False if it had ended by itself.
+
+    Moments are counted by what is written: by the clock, all of them would come before the first
+    run where the machine is busy.
+    """
+    before, seen = written(repository), set()
+    awaited = rng.randint(0, 15)
+    while len(seen) < awaited and process.poll() is None:
+        time.sleep(0.02)
+        seen |= written(repository) - before
     try:
-        process.wait(seconds)
+        process.wait(rng.uniform(0, 1))
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
@@ -55,14 +75,12 @@ def test_twenty_kills(reference, fresh, capsys):
     rng = random.Random(6)  # noqa: S311
     finished_at_kill = Counter()
     studies = 0
-    # Half a lifetime: most moments are in the middle of work, and each study is killed a few times.
-    longest = reference.seconds / 2
     while finished_at_kill.total() < KILLS:
         repository, kept = fresh(f"study{studies}"), {}
         studies += 1
         while finished_at_kill.total() < KILLS:
             process = repository.start(cores=2)
-            if not kill_after(process, rng.uniform(0, longest)):
+            if not kill_at_random(repository, process, rng):
                 assert process.returncode == 0
                 break
             assert processes(repository) == []
@@ -76,6 +94,7 @@ def test_twenty_kills(reference, fresh, capsys):
     with capsys.disabled():
         print(f"\n{KILLS} kills in {studies} studies of {len(reference.results)} results; kills by")
         print(f"the number of finished runs: {dict(sorted(finished_at_kill.items()))}")
+    assert len(finished_at_kill) > 2
 
 
 def wait_for_training(repository, process):
