@@ -149,7 +149,7 @@ def test_seeds_give_independent_streams():
 
 @pytest.mark.parametrize("algorithm", ["a2c", "dqn", "ppo", "trpo"])
 def test_evaluation_leaves_training_untouched(real_study, algorithm):
-    settings = config.resolve(real_study, "smoke", "MountainCar-v0", algorithm)
+    settings = config.resolve(real_study, "quick", "MountainCar-v0", algorithm)
     if algorithm in ("ppo", "trpo"):
         settings["algorithm"]["settings"] = {"n_steps": 128}
     seeds = run.seed_streams(0)
