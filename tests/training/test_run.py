@@ -17,6 +17,7 @@ from powr.tabular import TabularMDP
 from suite import config
 from suite.training import algorithms, run
 from suite.training.evaluation import Evaluator, grid
+from tests.support.command_line import call
 
 ROOT = Path(__file__).parent.parent.parent
 ALGORITHMS = ["powr", "a2c", "dqn", "ppo", "trpo"]
@@ -190,11 +191,7 @@ def test_evaluation_leaves_powr_untouched(real_study):
 
 
 def refused(capsys, arguments, message, status=1):
-    try:
-        found = run.main([str(argument) for argument in arguments])
-    except SystemExit as exit_:
-        found = exit_.code
-    errors = capsys.readouterr().err
+    found, _, errors = call(capsys, run.main, arguments)
     assert found == status
     assert message in errors
     assert "Traceback" not in errors
