@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from suite.names import algorithm_name
 from suite.plots import render
+from suite.plots.render import Tables
 from suite.plots.style import Look, looks
 
 BOX_HEIGHT = 0.55
@@ -18,7 +19,7 @@ POINTS_HEIGHT = 0.4  # seeds lie at different heights in this part of their row,
 FEWEST_FOR_A_BOX = 3
 
 
-def draw(tables: render.Tables) -> Figure:
+def draw(tables: Tables) -> Figure:
     look_of = looks(tables.algorithms)
     figure, panels = render.make_panels(tables.environments, height=1.0 + 0.2 * len(look_of))
     for place, (panel, environment) in enumerate(zip(panels, tables.environments, strict=True)):

@@ -13,6 +13,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter
 
 from suite.names import algorithm_name
 from suite.plots import render
+from suite.plots.render import Tables
 from suite.plots.style import Look, looks
 
 EVALUATIONS_A_MARKER = 10
@@ -22,7 +23,7 @@ THRESHOLD_LINE: dict[str, Any] = {"color": "0.3", "lw": 0.8, "dashes": (5, 3)}
 SQUASHING = 20
 
 
-def draw(tables: render.Tables) -> Figure:
+def draw(tables: Tables) -> Figure:
     figure, panels = render.make_panels(tables.environments, height=2.3)
     look_of = looks(tables.algorithms)
     for panel, environment in zip(panels, tables.environments, strict=True):

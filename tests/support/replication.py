@@ -11,7 +11,7 @@ from suite.claims import ledger
 from suite.claims.theory_rules import THEORY_RULES
 from suite.plots import render
 from suite.report import report
-from suite.results import aggregate, cost, ladder
+from suite.results import aggregate, cost
 from suite.training.evaluation import COLUMNS, planned_grid
 from suite.training.run import records_sampled
 from tests.support.run_files import PROVENANCE, clock, write_run
@@ -84,7 +84,6 @@ def make_tables_and_figures(results: Path, scale: str) -> None:
     assert aggregate.main([*place, *study, "--partial"]) == 0
     assert ledger.main([*place, *study, *statements, "--partial"]) == 0
     assert cost.main([*place, *study]) == 0
-    assert ladder.main([*place, *study]) == 0
     for figure in ("training_curves", "threshold_boxplots"):
         assert render.main([figure, *place]) == 0
 

@@ -55,7 +55,7 @@ def start(arguments, **environment):
     )
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("algorithm", ["powr", "dqn"])
 def test_rerun_is_byte_identical_whatever_the_callers_settings(envs, tmp_path, algorithm):
     outs = [tmp_path / f"{k}" / "run.csv" for k in (1, 2)]
     # Started together: two runs at once must not meet either.
@@ -148,11 +148,9 @@ def test_seeds_give_independent_streams():
     assert streams[3] == run.seed_streams(3)
 
 
-@pytest.mark.parametrize("algorithm", ["a2c", "dqn", "ppo", "trpo"])
+@pytest.mark.parametrize("algorithm", ["a2c", "dqn"])
 def test_evaluation_leaves_training_untouched(real_study, algorithm):
     settings = config.resolve(real_study, "quick", "MountainCar-v0", algorithm)
-    if algorithm in ("ppo", "trpo"):
-        settings["algorithm"]["settings"] = {"n_steps": 128}
     seeds = run.seed_streams(0)
     evaluator = Evaluator(
         settings["environment"], episodes=2, seed=seeds["evaluation"], sampled_seed=None
@@ -163,14 +161,14 @@ def test_evaluation_leaves_training_untouched(real_study, algorithm):
         trained[-1] = torch.nn.utils.parameters_to_vector(agent.model.policy.parameters()).clone()
         return False
 
-    for watch in (keep_last, run.Recorder(evaluator, grid(600, 100, 20), "a run")):
+    for watch in (keep_last, run.Recorder(evaluator, grid(300, 100, 4), "a run")):
         trained.append(None)
 
         def callback(model, watch=watch):
             keep_last(model)
             return watch(model)
 
-        algorithms.build(settings, seeds)(600, callback=callback)
+        algorithms.build(settings, seeds)(300, callback=callback)
     assert torch.equal(*trained)
 
 

@@ -42,7 +42,7 @@ def test_nothing_at_all_runs_where_nothing_changed(first_run):
 
 
 def change_one_setting(study):
-    study["algorithms"]["powr-bold"]["environments"] = {"Taxi-v3": {"step_size": 3.0}}
+    study["algorithms"]["powr-bold"]["environments"] = {"CliffWalking-v1": {"step_size": 3.0}}
 
 
 def add_seed(study):
@@ -50,19 +50,31 @@ def add_seed(study):
 
 
 def change_only_tables(study):
-    study["environments"]["Taxi-v3"]["thresholds"] = [5]
+    study["environments"]["CliffWalking-v1"]["thresholds"] = [5]
     study["scales"]["tiny"]["algorithms"] = ["powr"]
 
 
 @pytest.mark.parametrize(
     ("kind", "change", "touched"),
     [
-        ("clone", change_one_setting, {("Taxi-v3", "powr-bold", 0), ("Taxi-v3", "powr-bold", 1)}),
-        ("used", change_one_setting, {("Taxi-v3", "powr-bold", 0), ("Taxi-v3", "powr-bold", 1)}),
+        (
+            "clone",
+            change_one_setting,
+            {("CliffWalking-v1", "powr-bold", 0), ("CliffWalking-v1", "powr-bold", 1)},
+        ),
+        (
+            "used",
+            change_one_setting,
+            {("CliffWalking-v1", "powr-bold", 0), ("CliffWalking-v1", "powr-bold", 1)},
+        ),
         (
             "used",
             add_seed,
-            {(e, a, 2) for e in ("FrozenLake-v1", "Taxi-v3") for a in ("powr", "powr-bold")},
+            {
+                (e, a, 2)
+                for e in ("FrozenLake-v1", "CliffWalking-v1")
+                for a in ("powr", "powr-bold")
+            },
         ),
         ("used", change_only_tables, set()),
     ],

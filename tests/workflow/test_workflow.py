@@ -41,16 +41,16 @@ def test_seed_0_of_everything_runs_first(first_run):
 
 
 def test_partial_trains_nothing_and_counts(clone):
-    (missing,) = clone.folder.glob("results/tiny/Taxi-v3/powr/seed1-*.csv")
+    (missing,) = clone.folder.glob("results/tiny/CliffWalking-v1/powr/seed1-*.csv")
     missing.unlink()
-    assert {job[1:] for job in trained(clone.planned())} == {("Taxi-v3", "powr", 1)}
+    assert {job[1:] for job in trained(clone.planned())} == {("CliffWalking-v1", "powr", 1)}
     done = clone.snakemake("partial=true")
     assert done.returncode == 0, done.stderr
     assert not missing.exists()
     curves = (clone.folder / "results/tiny/curves.csv").read_text().splitlines()
     seeds = {tuple(line.split(",")[:2]): line.split(",")[-1] for line in curves[1:]}
-    assert seeds["Taxi-v3", "powr"] == "1"
-    assert seeds["Taxi-v3", "powr-bold"] == "2"
+    assert seeds["CliffWalking-v1", "powr"] == "1"
+    assert seeds["CliffWalking-v1", "powr-bold"] == "2"
 
 
 @pytest.mark.parametrize(
