@@ -54,28 +54,20 @@ def change_only_tables(study):
     study["scales"]["tiny"]["algorithms"] = ["powr"]
 
 
+ONE_SETTING = {("CliffWalking-v1", "powr-bold", seed) for seed in range(2)}
+ONE_SEED = {
+    (environment, algorithm, 2)
+    for environment in ("FrozenLake-v1", "CliffWalking-v1")
+    for algorithm in ("powr", "powr-bold")
+}
+
+
 @pytest.mark.parametrize(
     ("kind", "change", "touched"),
     [
-        (
-            "clone",
-            change_one_setting,
-            {("CliffWalking-v1", "powr-bold", 0), ("CliffWalking-v1", "powr-bold", 1)},
-        ),
-        (
-            "used",
-            change_one_setting,
-            {("CliffWalking-v1", "powr-bold", 0), ("CliffWalking-v1", "powr-bold", 1)},
-        ),
-        (
-            "used",
-            add_seed,
-            {
-                (e, a, 2)
-                for e in ("FrozenLake-v1", "CliffWalking-v1")
-                for a in ("powr", "powr-bold")
-            },
-        ),
+        ("clone", change_one_setting, ONE_SETTING),
+        ("used", change_one_setting, ONE_SETTING),
+        ("used", add_seed, ONE_SEED),
         ("used", change_only_tables, set()),
     ],
 )
