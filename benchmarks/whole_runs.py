@@ -29,7 +29,7 @@ def tables(quick: bool, repeats: int) -> list[Table]:
             "timesteps": config.resolve(study, scale, environment, "powr")["timesteps"],
             **spreads([measure(scale, environment, seed) for seed in range(repeats)]),
         }
-        for environment in ENVIRONMENTS
+        for environment in (ENVIRONMENTS[:1] if quick else ENVIRONMENTS)
     ]
     return [
         Table(

@@ -68,7 +68,7 @@ class Dirac:
 class Stationary:
     """A kernel of the distance ||(x - x') / bandwidth||."""
 
-    _metric: str
+    _metric = "euclidean"
 
     def __init__(self, bandwidth: ArrayLike):
         sigma = np.array(bandwidth, dtype=float)
@@ -141,8 +141,6 @@ class Exponential(Stationary):
     array([[0.3679]])
     """
 
-    _metric = "euclidean"
-
     @staticmethod
     def _of_distance_(distance: NDArray) -> NDArray:
         np.negative(distance, out=distance)
@@ -156,14 +154,10 @@ class Matern32(Stationary):
     array([[0.4834]])
     """
 
-    _metric = "euclidean"
-
     @staticmethod
     def _of_distance_(distance: NDArray) -> NDArray:
         distance *= np.sqrt(3)
-        factor = 1.0 + distance
-        factor *= np.exp(np.negative(distance, out=distance), out=distance)
-        return factor
+        return _damped_(1.0 + distance, distance)
 
 
 class Matern52(Stationary):
@@ -173,14 +167,16 @@ class Matern52(Stationary):
     array([[0.524]])
     """
 
-    _metric = "euclidean"
-
     @staticmethod
     def _of_distance_(distance: NDArray) -> NDArray:
         distance *= np.sqrt(5)
-        factor = 1.0 + distance + distance**2 / 3
-        factor *= np.exp(np.negative(distance, out=distance), out=distance)
-        return factor
+        return _damped_(1.0 + distance + distance**2 / 3, distance)
+
+
+def _damped_(factor: NDArray, distance: NDArray) -> NDArray:
+    """factor exp(-distance); writes to both."""
+    factor *= np.exp(np.negative(distance, out=distance), out=distance)
+    return factor
 
 
 BUILT_IN: dict[str, type[Any]] = {

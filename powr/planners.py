@@ -79,7 +79,31 @@ class Planner(Protocol):
         ...
 
 
-class FinitePlanner:
+class _Optimist:
+    """What the planners have in common: settings, the returns seen, and the policy that acts."""
+
+    def __init__(
+        self,
+        n_actions: int,
+        *,
+        gamma: float,
+        prior: float | None,
+        step_size: float | None,
+        mirror_steps: int | None,
+        plan_within_episodes: bool,
+    ):
+        self.n_actions, self.gamma, self.prior = n_actions, gamma, prior
+        self._steps: dict[str, Any] = {"step_size": step_size, "mirror_steps": mirror_steps}
+        self._within = plan_within_episodes
+        self.returns = ReturnRange(gamma)
+        self.policy = Policy(Constant(0.0, n_actions))
+        self.planned_at = 0
+        self._waiting: list[tuple] = []
+        self._rewards: list[float] = []
+        self.is_whole = True
+
+
+class FinitePlanner(_Optimist):
     """Optimistic mirror descent in the empirical MDP.
 
     Every pair has a fraction of a visit more than it had, imagined, that led to the best return:
@@ -91,31 +115,19 @@ class FinitePlanner:
         state_shape: tuple[int, ...],
         n_actions: int,
         *,
-        gamma: float,
-        prior: float | None,
         regularization: float | None,
-        step_size: float | None,
-        mirror_steps: int | None,
-        plan_within_episodes: bool,
+        **settings: Any,
     ):
-        self.n_actions = n_actions
-        self.gamma, self.prior, self.regularization = gamma, prior, regularization
-        self._steps: dict[str, Any] = {"step_size": step_size, "mirror_steps": mirror_steps}
-        self._within = plan_within_episodes
+        super().__init__(n_actions, **settings)
+        self.regularization = regularization
         self.data = Transitions(state_shape, n_actions)
         self._solver = EmpiricalMDP(self.data)
-        self.returns = ReturnRange(gamma)
-        self.policy = Policy(Constant(0.0, n_actions))
-        self.planned_at = 0
         self.is_random = False
-        self._waiting: list[tuple] = []
-        self._rewards: list[float] = []
         self._outcome: dict[Any, tuple] = {}
         self._count: dict[Any, int] = {}
         self._next_count: dict[Any, float] = {}
         self._learned = False
         self._shown: Policy | None = None
-        self.is_whole = True
         self.model = None
 
     @property
@@ -207,40 +219,21 @@ class FinitePlanner:
         }
 
 
-class BoxPlanner:
+class BoxPlanner(_Optimist):
     """Optimistic mirror descent in a displacement model."""
 
-    def __init__(
-        self,
-        state_shape: tuple[int, ...],
-        n_actions: int,
-        *,
-        gamma: float,
-        prior: float | None,
-        kernel: Kernel | None,
-        step_size: float | None,
-        mirror_steps: int | None,
-        plan_within_episodes: bool,
-    ):
+    def __init__(self, n_actions: int, *, kernel: Kernel | None, **settings: Any):
         if kernel is not None and not isinstance(kernel, Stationary):
             raise ValueError(
                 f"kernel {kernel!r} is not a function of distances, which the values of a box "
                 "need: use one of powr.kernels, or summed=True"
             )
-        self.n_actions = n_actions
-        self.gamma, self.prior, self.kernel = gamma, prior, kernel
-        self._steps: dict[str, Any] = {"step_size": step_size, "mirror_steps": mirror_steps}
-        self._within = plan_within_episodes
-        self.returns = ReturnRange(gamma)
-        self.policy = Policy(Constant(0.0, n_actions))
-        self.planned_at = 0
+        super().__init__(n_actions, **settings)
+        self.kernel = kernel
         self.model: DisplacementModel | None = None
         self._chunks: list[Columns] = []
-        self._waiting: list[tuple] = []
-        self._rewards: list[float] = []
         self._reward_range = (np.inf, -np.inf)
         self.size = 0
-        self.is_whole = True
 
     def observe(self, transition: tuple, ended: bool) -> bool:
         self.is_whole = False

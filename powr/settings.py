@@ -126,9 +126,7 @@ def make_planner(agent: Any) -> Planner:
             "with it"
         )
     gamma = _GAMMA_IN_BOX if agent.gamma is None else agent.gamma
-    return BoxPlanner(
-        observations.shape, agent.n_actions, gamma=gamma, kernel=agent.kernel, **common
-    )
+    return BoxPlanner(agent.n_actions, gamma=gamma, kernel=agent.kernel, **common)
 
 
 def rebuilt(agent: Any, planned_at: int) -> tuple[Planner, bool]:

@@ -30,6 +30,7 @@ from powr.validation import (
 )
 
 Policy = Callable[[NDArray], NDArray]
+Rows = ArrayLike  # one entry per transition
 
 
 class WorldModel:
@@ -107,12 +108,7 @@ class WorldModel:
         return self
 
     def fit(
-        self,
-        states: ArrayLike,
-        actions: ArrayLike,
-        rewards: ArrayLike,
-        next_states: ArrayLike,
-        terminated: ArrayLike,
+        self, states: Rows, actions: Rows, rewards: Rows, next_states: Rows, terminated: Rows
     ) -> WorldModel:
         """Fit to these transitions alone.
 
@@ -132,12 +128,7 @@ class WorldModel:
         return self._add(columns)
 
     def partial_fit(
-        self,
-        states: ArrayLike,
-        actions: ArrayLike,
-        rewards: ArrayLike,
-        next_states: ArrayLike,
-        terminated: ArrayLike,
+        self, states: Rows, actions: Rows, rewards: Rows, next_states: Rows, terminated: Rows
     ) -> WorldModel:
         """Add transitions to those already fitted.
 

@@ -16,6 +16,7 @@ from suite import SuiteError, config
 from suite.compare import command as compare_command
 from suite.compare.study import EVALUATION, make_study
 from suite.config import Run
+from tests.support.command_line import refused_in_one_line
 
 ROOT = Path(__file__).parents[1]
 LAKE = ["--env", "FrozenLake-v1", "--env-kwargs", "is_slippery=false"]
@@ -205,15 +206,7 @@ def test_bad_input_is_one_line_and_nothing_is_written(
     (tmp_path / "note.txt").write_text("not a folder")
     (tmp_path / "envs.yaml").write_text((ROOT / "envs.yaml").read_text())
     monkeypatch.chdir(tmp_path)
-    try:
-        code = compare_command.main(arguments.split())
-    except SystemExit as ended:  # argparse's way
-        code = ended.code
-    captured = capsys.readouterr()
-    assert code == 2
-    assert captured.out == ""
-    assert len(captured.err.splitlines()) == 1
-    assert message in captured.err
+    refused_in_one_line(capsys, compare_command.main, arguments, message)
     assert sorted(os.listdir()) == ["envs.yaml", "note.txt"]
 
 

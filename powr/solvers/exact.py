@@ -28,12 +28,7 @@ _ARRAYS = 5
 class ExactModel:
     """One unknown per distinct pair; weights are laid out as (pairs, actions)."""
 
-    def __init__(
-        self,
-        kernel: Kernel,
-        data: Transitions,
-        max_pairs: int | None = None,
-    ):
+    def __init__(self, kernel: Kernel, data: Transitions, max_pairs: int | None = None):
         self.kernel = kernel
         self.data = data
         self.max_pairs = max_pairs

@@ -43,10 +43,6 @@ class LocalModel:
         self.kernel = check_stationary(kernel)
         self.data = data
 
-    @property
-    def rank(self) -> int:
-        return len(self._pairs)
-
     def update(self) -> None:
         data, states = self.data, self.data.index.states
         self._pairs, merged_into = merge_pairs(data, self.kernel)
@@ -65,6 +61,10 @@ class LocalModel:
         shares.data /= np.repeat(self._count, np.diff(shares.indptr))
         self._next_shares = shares
         self._regularization: float | None = None
+
+    @property
+    def rank(self) -> int:
+        return len(self._pairs)
 
     def solve(
         self, rewards: NDArray, policy: NDArray, gamma: float, regularization: float

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, Literal
 
@@ -13,16 +13,7 @@ from pydantic import Field
 from powr.kernels import Exponential
 from powr.tabular import TabularMDP
 from suite.claims.typed import Count, Gamma, Positive, Strict
-from suite.claims.verdicts import (
-    NOT_REPRODUCED,
-    PARTLY,
-    REPRODUCED,
-    Data,
-    Finding,
-    Outcome,
-    Parameters,
-    Rule,
-)
+from suite.claims.verdicts import Data, Finding, Outcome, Parameters, Rule, graded
 from suite.theory import (
     compatibility,
     counterexamples,
@@ -49,21 +40,15 @@ class OnTables(Parameters):
     gamma: Gamma
 
 
-class ClosedForm(OnTables):
+class Exactness(OnTables):
     regularization: Positive
     tolerance: Positive
 
 
-def closed_form(data: Data, parameters: ClosedForm, level: float) -> Outcome:
+def closed_form(data: Data, parameters: Exactness, level: float) -> Outcome:
     """Prop. 3 equals exact policy evaluation on finite models."""
-    findings = []
-    for name, mdp in _models(parameters):
-        error = closed_form_error(
-            mdp, gamma=parameters.gamma, regularization=parameters.regularization
-        )
-        supports = error <= parameters.tolerance
-        findings.append(Finding(name, "largest relative error", error, supports=supports))
-    return _all_or_none(findings)
+    given = {"gamma": parameters.gamma, "regularization": parameters.regularization}
+    return _exact(parameters, lambda mdp: closed_form_error(mdp, **given))
 
 
 class Convergence(OnTables):
@@ -89,9 +74,7 @@ def convergence(data: Data, parameters: Convergence, level: float) -> Outcome:
         statistic += "below its bound" if bounded[-1] else "ABOVE ITS BOUND"
         supports = bounded[-1] and descent.rate <= -1
         findings.append(Finding(name, statistic, descent.rate, supports=supports))
-    if all(finding.supports for finding in findings):
-        return Outcome(REPRODUCED, findings)
-    return Outcome(PARTLY if all(bounded) else NOT_REPRODUCED, findings)
+    return graded(findings, partly=all(bounded))
 
 
 class InexactConvergence(OnTables):
@@ -120,10 +103,8 @@ def inexact_convergence(data: Data, parameters: InexactConvergence, level: float
             findings.append(Finding(subject, GAP_OVER_BOUND, ratio, supports=ratio <= 1))
             if kind == "falling":
                 findings.append(_decay(subject, descent.gaps))
-    if all(finding.supports for finding in findings):
-        return Outcome(REPRODUCED, findings)
     bounded = all(each.supports for each in findings if each.statistic == GAP_OVER_BOUND)
-    return Outcome(PARTLY if bounded else NOT_REPRODUCED, findings)
+    return graded(findings, partly=bounded)
 
 
 def _error(largest: float, power: int, step: int) -> float:
@@ -159,7 +140,7 @@ def simulation_bound(data: Data, parameters: SimulationBound, level: float) -> O
             subject = f"{name}, {n:,} transitions"
             statistic = "largest error over its bound"
             findings.append(Finding(subject, statistic, ratio, supports=ratio <= 1))
-    return _all_or_none(findings)
+    return graded(findings)
 
 
 class EstimationRate(OnTables):
@@ -183,7 +164,7 @@ def estimation_rate(data: Data, parameters: EstimationRate, level: float) -> Out
         statistic = f"fitted exponent, {rates[name]:g} guaranteed"
         supports = fitted.interval.high >= rates[name]
         findings.append(Finding(name, statistic, *fitted, supports=supports))
-    return _all_or_none(findings)
+    return graded(findings)
 
 
 class CompatibleKernel(Parameters):
@@ -221,7 +202,7 @@ def compatible_kernel(data: Data, parameters: CompatibleKernel, level: float) ->
             Finding(f"{n} transitions", statistic, value, supports=value <= 1 + ROUNDING)
             for statistic, value in largest.items()
         ]
-    return _all_or_none(findings)
+    return graded(findings)
 
 
 class MainResult(OnTables):
@@ -248,10 +229,8 @@ def main_result(data: Data, parameters: MainResult, level: float) -> Outcome:
         findings.append(Finding(name, GAP_OVER_BOUND, ratio, supports=ratio <= 1))
         lacking = {n: float(np.mean([each.gaps[-1] for each in of])) for n, of in descents.items()}
         findings.append(_fall_with_data(name, lacking))
-    if all(finding.supports for finding in findings):
-        return Outcome(REPRODUCED, findings)
     bounded = all(each.supports for each in findings if each.statistic == GAP_OVER_BOUND)
-    return Outcome(PARTLY if bounded else NOT_REPRODUCED, findings)
+    return graded(findings, partly=bounded)
 
 
 def _descend_in_estimate(
@@ -277,19 +256,9 @@ def _fall_with_data(name: str, lacking: Mapping[int, float]) -> Finding:
     return Finding(name, statistic, growth, supports=growth <= 1)
 
 
-class MeanEmbedding(OnTables):
-    regularization: Positive
-    tolerance: Positive
-
-
-def mean_embedding(data: Data, parameters: MeanEmbedding, level: float) -> Outcome:
+def mean_embedding(data: Data, parameters: Exactness, level: float) -> Outcome:
     """Prop. 2: the adjoint sends the features of a pair to the mean of those of the next state."""
-    findings = []
-    for name, mdp in _models(parameters):
-        error = operators.embedding_error(mdp, parameters.regularization)
-        supports = error <= parameters.tolerance
-        findings.append(Finding(name, "largest relative error", error, supports=supports))
-    return _all_or_none(findings)
+    return _exact(parameters, lambda mdp: operators.embedding_error(mdp, parameters.regularization))
 
 
 class SeparableSpaces(Parameters):
@@ -307,7 +276,7 @@ def separable_spaces(data: Data, parameters: SeparableSpaces, level: float) -> O
     }
     inside, outside = largest.values()
     statistic = "largest relative distance of P g to F"
-    return _all_or_none(
+    return graded(
         [
             Finding("policies in H", statistic, inside, supports=inside <= parameters.tolerance),
             # The check can fail: without its hypothesis the conclusion does not hold.
@@ -333,9 +302,7 @@ def as_printed(data: Data, parameters: AsPrinted, level: float) -> Outcome:
         statistic = f"{case.what}, to be at most {case.printed:.3g}"
         supports = case.left <= case.printed
         findings.append(Finding(name.replace("_", " "), statistic, case.left, supports=supports))
-    if all(finding.supports for finding in findings):
-        return Outcome(REPRODUCED, findings)
-    return Outcome(PARTLY if repaired else NOT_REPRODUCED, findings)
+    return graded(findings, partly=repaired)
 
 
 THEORY_RULES: tuple[Rule, ...] = (
@@ -352,9 +319,15 @@ THEORY_RULES: tuple[Rule, ...] = (
 )
 
 
-def _all_or_none(findings: Sequence[Finding]) -> Outcome:
-    supported = all(finding.supports for finding in findings)
-    return Outcome(REPRODUCED if supported else NOT_REPRODUCED, findings)
+def _exact(parameters: Exactness, error_of: Callable[[TabularMDP], float]) -> Outcome:
+    """Whether both sides of an equation agree to within the tolerance, model by model."""
+    errors = {name: error_of(mdp) for name, mdp in _models(parameters)}
+    return graded(
+        [
+            Finding(name, "largest relative error", error, supports=error <= parameters.tolerance)
+            for name, error in errors.items()
+        ]
+    )
 
 
 def _random_models(

@@ -53,6 +53,13 @@ class Outcome(NamedTuple):
     reason: str = ""
 
 
+def graded(findings: Sequence[Finding], partly: bool = False) -> Outcome:
+    """Reproduced if every finding supports the claim; if not, `partly` says what is left."""
+    if all(finding.supports for finding in findings):
+        return Outcome(REPRODUCED, findings)
+    return Outcome(PARTLY if partly else NOT_REPRODUCED, findings)
+
+
 class Data(NamedTuple):
     """What the rules see of a study."""
 

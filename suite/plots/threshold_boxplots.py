@@ -10,16 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from suite.names import algorithm_name
-from suite.plots.render import (
-    PANELS_A_ROW,
-    Tables,
-    add_note,
-    make_panels,
-    number,
-    seeds_note,
-    set_time_axis,
-    settings_note,
-)
+from suite.plots import render
+from suite.plots.render import Tables
 from suite.plots.style import Look, looks
 
 BOX_HEIGHT = 0.55
@@ -29,7 +21,7 @@ FEWEST_FOR_A_BOX = 3
 
 def draw(tables: Tables) -> Figure:
     look_of = looks(tables.algorithms)
-    figure, panels = make_panels(tables.environments, height=1.0 + 0.2 * len(look_of))
+    figure, panels = render.make_panels(tables.environments, height=1.0 + 0.2 * len(look_of))
     for place, (panel, environment) in enumerate(zip(panels, tables.environments, strict=True)):
         plan = tables.summary[tables.summary["environment"] == environment]
         threshold = plan["threshold"].iloc[0]
@@ -38,15 +30,15 @@ def draw(tables: Tables) -> Figure:
             & (tables.thresholds["threshold"] == threshold)
         ]
         draw_panel(panel, times, plan, look_of, tables.curves["timestep"].min())
-        panel.set_xlabel(f"timesteps to a return of {number(threshold)}")
-        first_in_row = place % PANELS_A_ROW == 0
+        panel.set_xlabel(f"timesteps to a return of {render.number(threshold)}")
+        first_in_row = place % render.PANELS_A_ROW == 0
         names = [algorithm_name(name) for name in look_of] if first_in_row else []
         panel.set_yticks(range(len(names)), names)
-    add_note(
+    settings, seeds = render.settings_note(tables.summary), render.seeds_note(tables.summary)
+    render.add_note(
         figure,
-        f"{settings_note(tables.summary)} First evaluation of the deterministic policy at or above "
-        "the threshold, "
-        f"{seeds_note(tables.summary)}. Points: seeds; box: quartiles, median and range where all, "
+        f"{settings} First evaluation of the deterministic policy at or above the threshold, "
+        f"{seeds}. Points: seeds; box: quartiles, median and range where all, "
         f"and at least {FEWEST_FOR_A_BOX}, arrive; grey bar: end of training.",
     )
     return figure
@@ -58,7 +50,7 @@ def draw_panel(
     """One row an algorithm, from the first evaluation to the end of the longest training."""
     budgets = plan.groupby("algorithm")["timesteps"].first()
     panel.set_ylim(len(look_of) - 0.5, -0.5)
-    set_time_axis(panel, first, budgets.max())
+    render.set_time_axis(panel, first, budgets.max())
     panel.grid(visible=True, axis="x")
     panel.tick_params(axis="y", length=0)
     for row, (algorithm, look) in enumerate(look_of.items()):

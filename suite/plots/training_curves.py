@@ -12,16 +12,8 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter
 
 from suite.names import algorithm_name
-from suite.plots.render import (
-    PANELS_A_ROW,
-    Tables,
-    add_note,
-    make_panels,
-    number,
-    seeds_note,
-    set_time_axis,
-    settings_note,
-)
+from suite.plots import render
+from suite.plots.render import Tables
 from suite.plots.style import Look, looks
 
 EVALUATIONS_A_MARKER = 10
@@ -32,7 +24,7 @@ SQUASHING = 20
 
 
 def draw(tables: Tables) -> Figure:
-    figure, panels = make_panels(tables.environments, height=2.3)
+    figure, panels = render.make_panels(tables.environments, height=2.3)
     look_of = looks(tables.algorithms)
     for panel, environment in zip(panels, tables.environments, strict=True):
         curves = tables.curves[tables.curves["environment"] == environment]
@@ -41,14 +33,15 @@ def draw(tables: Tables) -> Figure:
             panel.text(0.5, 0.5, "no run", ha="center", transform=panel.transAxes)
         else:
             draw_panel(panel, curves, sorted(levels.unique()), look_of)
-    for panel in panels[::PANELS_A_ROW]:
+    for panel in panels[:: render.PANELS_A_ROW]:
         panel.set_ylabel(panel.get_ylabel() or "mean return")
     columns = 7 if max(map(len, look_of)) <= LONGEST_IN_ONE_ROW else 3
     figure.legend(handles=legend_handles(look_of), loc="outside upper center", ncols=columns)
-    add_note(
+    settings, seeds = render.settings_note(tables.summary), render.seeds_note(tables.summary)
+    render.add_note(
         figure,
-        f"{settings_note(tables.summary)} Return of the deterministic policy. Line: mean, band: "
-        f"minimum to maximum over {seeds_note(tables.summary)}. A line ends with its training.",
+        f"{settings} Return of the deterministic policy. Line: mean, band: minimum to maximum over "
+        f"{seeds}. A line ends with its training.",
     )
     return figure
 
@@ -56,7 +49,7 @@ def draw(tables: Tables) -> Figure:
 def draw_panel(
     panel: Axes, curves: pd.DataFrame, thresholds: list[float], look_of: dict[str, Look]
 ) -> None:
-    set_time_axis(panel, curves["timestep"].min(), curves["timestep"].max())
+    render.set_time_axis(panel, curves["timestep"].min(), curves["timestep"].max())
     for order, (algorithm, look) in enumerate(reversed(look_of.items())):
         curve = curves[curves["algorithm"] == algorithm]
         band = panel.fill_between(
@@ -84,7 +77,7 @@ def draw_thresholds(panel: Axes, thresholds: list[float]) -> None:
         alone = len(thresholds) == 1
         side = "center" if alone else "bottom" if threshold == thresholds[-1] else "top"
         panel.annotate(
-            number(threshold),
+            render.number(threshold),
             (1.02, threshold),
             xycoords=panel.get_yaxis_transform(),
             va=side,
@@ -115,9 +108,9 @@ def set_return_axis(panel: Axes, curves: pd.DataFrame, thresholds: list[float]) 
         ticks = [*(-(10.0**decade) for decade in decades), 0.0, linear]
         panel.yaxis.set_major_locator(FixedLocator(ticks))
         panel.yaxis.set_minor_locator(FixedLocator([]))
-        panel.yaxis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
+        panel.yaxis.set_major_formatter(FuncFormatter(lambda value, _: render.number(value)))
         panel.set_ylim(1.3 * low, 1.3 * max(high, linear))
-        panel.set_ylabel(f"mean return\n(log below {number(-linear)})")
+        panel.set_ylabel(f"mean return\n(log below {render.number(-linear)})")
     else:
         margin = 0.05 * (high - low)
         panel.set_ylim(low - margin, high + margin)

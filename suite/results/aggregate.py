@@ -8,7 +8,7 @@ timesteps, so they are averaged as they are: nothing is interpolated, cut or fil
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -158,6 +158,23 @@ def aggregate(study: Mapping[str, Any], scale: str, results: Path, partial: bool
 
 def to_csv(table: pd.DataFrame) -> str:
     return table.to_csv(index=False, lineterminator="\n")
+
+
+def write_table(
+    verb: str,
+    description: str | None,
+    tabulate: Callable[[Mapping[str, Any], str, Path], pd.DataFrame],
+    arguments: Sequence[str] | None,
+) -> int:
+    """The whole of a verb that makes one table of a scale: VERB.csv."""
+    parser = make_parser(verb, description, "--scale", "--envs", "--results", "--out-dir")
+    options = parser.parse_args(arguments)
+
+    def make() -> dict[Path, str]:
+        table = tabulate(config.load(options.envs), options.scale, options.results)
+        return {(options.out_dir or options.results / options.scale) / f"{verb}.csv": to_csv(table)}
+
+    return write_result(parser.prog, make)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -20,7 +20,6 @@ import numpy as np
 import pandas as pd
 
 from suite import SuiteError, config
-from suite.command import make_parser, write_result
 from suite.names import algorithm_name
 from suite.results import aggregate, arrivals
 from suite.results.run_file import RunFileError
@@ -204,12 +203,4 @@ def duration_text(seconds: float) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = make_parser("cost", __doc__, "--scale", "--envs", "--results", "--out-dir")
-    options = parser.parse_args(arguments)
-
-    def make() -> dict[Path, str]:
-        table = cost_table(config.load(options.envs), options.scale, options.results)
-        folder = options.out_dir or options.results / options.scale
-        return {folder / "cost.csv": aggregate.to_csv(table)}
-
-    return write_result(parser.prog, make)
+    return aggregate.write_table("cost", __doc__, cost_table, arguments)

@@ -19,8 +19,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from suite import config
-from suite.command import make_parser, write_result
 from suite.floor import Floor, floor
 from suite.results import aggregate, arrivals
 from suite.results.run_file import RunFileError
@@ -139,12 +137,4 @@ def ladder(study: Mapping[str, Any], scale: str, results: Path) -> pd.DataFrame:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = make_parser("ladder", __doc__, "--scale", "--envs", "--results", "--out-dir")
-    options = parser.parse_args(arguments)
-
-    def make() -> dict[Path, str]:
-        table = ladder(config.load(options.envs), options.scale, options.results)
-        folder = options.out_dir or options.results / options.scale
-        return {folder / "ladder.csv": aggregate.to_csv(table)}
-
-    return write_result(parser.prog, make)
+    return aggregate.write_table("ladder", __doc__, ladder, arguments)

@@ -14,6 +14,8 @@ from baselines.deep.stable import StableBaseline
 SEEDS = {"agent_seed": 1, "training_seed": 2}
 
 names = pytest.mark.parametrize("name", ["a2c", "dqn", "ppo", "trpo"])
+# The two loops of training that the libraries have.
+loops = pytest.mark.parametrize("name", ["a2c", "dqn"])
 
 
 def never(agent: StableBaseline) -> bool:
@@ -41,12 +43,12 @@ def test_stops_exactly_at_the_budget(name):
     assert seen == list(range(1, 334))
 
 
-@names
+@loops
 def test_callback_stops_at_once(name):
     assert build(name).learn(333, lambda agent: agent.num_timesteps == 17).num_timesteps == 17
 
 
-@names
+@loops
 def test_first_episode_starts_from_the_training_seed(name):
     starts = []
 
@@ -63,15 +65,15 @@ def test_first_episode_starts_from_the_training_seed(name):
     np.testing.assert_array_equal(starts[0], expected)
 
 
-@names
-@pytest.mark.parametrize("changed", SEEDS)
-def test_each_seed_matters_and_equal_seeds_agree(name, changed):
+@loops
+def test_each_seed_matters_and_equal_seeds_agree(name):
     def trained(**seeds):
-        settings = {"n_steps": 128} if name in ("ppo", "trpo") else {}
-        return weights(build(name, **settings, **seeds).learn(300, never))
+        return weights(build(name, **seeds).learn(150, never))
 
-    assert torch.equal(trained(**SEEDS), trained(**SEEDS))
-    assert not torch.equal(trained(**SEEDS), trained(**{**SEEDS, changed: 7}))
+    first = trained(**SEEDS)
+    assert torch.equal(first, trained(**SEEDS))
+    for changed in SEEDS:
+        assert not torch.equal(first, trained(**{**SEEDS, changed: 7}))
 
 
 @names
@@ -108,7 +110,7 @@ def test_exploration_of_dqn_is_spread_over_the_budget_or_the_one_of_its_schedule
     assert reached == pytest.approx(agent.model.exploration_fraction * (schedule or 1000), abs=2)
 
 
-@names
+@loops
 def test_copies_of_the_environment_are_stepped_together(name):
     seen = []
     build(name, n_envs=4).learn(10, lambda agent: seen.append(agent.num_timesteps))
@@ -134,15 +136,10 @@ def test_sampled_actions_have_the_probabilities_it_says(name):
     np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
     greedy, _ = agent.predict(states, deterministic=True)
     np.testing.assert_array_equal(probabilities.argmax(axis=1), greedy)
-    drawn, n_draws = np.zeros_like(probabilities), 1000
+    drawn, n_draws = np.zeros(4), 1000
     for _ in range(n_draws):
-        actions = (
-            agent.predict(states, deterministic=False)[0]
-            if name != "dqn"  # stable-baselines3 explores in all states of a batch or in none
-            else np.array([agent.predict(state, deterministic=False)[0] for state in states])
-        )
-        drawn[states, actions] += 1 / n_draws
-    np.testing.assert_allclose(drawn, probabilities, atol=0.08)
+        drawn[agent.predict(states[3], deterministic=False)[0]] += 1 / n_draws
+    np.testing.assert_allclose(drawn, probabilities[3], atol=0.08)
 
 
 def test_one_thread_on_the_cpu():
@@ -152,9 +149,8 @@ def test_one_thread_on_the_cpu():
     assert model.device.type == "cpu"
 
 
-@pytest.mark.parametrize("name", ["a2c", "ppo", "trpo"])
-def test_a_policy_of_nans_ends_the_training(name):
-    agent = build(name)
+def test_a_policy_of_nans_ends_the_training():
+    agent = build("a2c")
     with torch.no_grad():
         agent.model.policy.action_net.bias.fill_(torch.nan)
     with pytest.raises(RuntimeError, match="nan"):

@@ -65,28 +65,57 @@ LATE = [arriving(at) for at in (3, 4, 3, None)]
 HALF = [arriving(at) for at in (0, 1, None, None)]
 NEVER = [arriving(None)] * 4
 MIXED = [arriving(at) for at in (0, 1, None, 0)]
-
+SHAKY = [[0.0, 1.0] * 3 + [1.0, fall] for fall in (0.0, 0.1, 0.2, 0.3)]
+STEADY = [[0.0, 0.5, 0.4] + [rise] * 5 for rise in (1.0, 1.1, 1.2, 1.3)]
+ALIKE = [arriving(at) for at in (1, 1, 1, 1, 1, 1, 1)]
+APART = [arriving(at) for at in (0, 4, 0, 4, 0, 4, 2)]
+NOBODY = [arriving(None)] * 7
 
 EARLIER = {"thresholds": {"E": 1}, "algorithm": "powr", "others": ["dqn", "ppo"]}
+CURVES = {"environments": ["E"], "algorithm": "powr", "others": ["dqn", "ppo"]}
+SPREAD = {**EARLIER, "scale": "linear"}
+# Verdicts on POWR's runs and those of two others.
+COMPARED = {
+    ("earlier", REPRODUCED): [(EARLY, LATE, LATE), (EARLY, NEVER, NEVER)],
+    ("earlier", PARTLY): [(EARLY, LATE, EARLY)],
+    ("earlier", NOT_REPRODUCED): [(LATE, EARLY, EARLY), (EARLY,) * 3, (NEVER,) * 3],
+    ("earlier", NOT_TESTED): [(EARLY[:2], LATE, LATE)],
+    ("higher_area", REPRODUCED): [(EARLY, LATE, NEVER)],
+    ("higher_area", PARTLY): [(EARLY, LATE, EARLY)],
+    ("higher_area", NOT_REPRODUCED): [(LATE, EARLY, EARLY)],
+    ("higher_area", NOT_TESTED): [(EARLY[:2], LATE, LATE)],
+    ("less_stable", REPRODUCED): [(SHAKY, STEADY, STEADY)],
+    ("less_stable", PARTLY): [(SHAKY, STEADY, SHAKY)],
+    ("less_stable", NOT_REPRODUCED): [(STEADY, SHAKY, SHAKY)],
+    ("less_stable", NOT_TESTED): [(SHAKY[:2], STEADY, STEADY)],
+    ("less_spread", REPRODUCED): [
+        (ALIKE, APART, APART),
+        (ALIKE, APART, NOBODY),
+        (ALIKE[:4], APART[:4], APART[:4]),
+    ],
+    ("less_spread", PARTLY): [(ALIKE, APART, ALIKE)],
+    ("less_spread", NOT_REPRODUCED): [
+        (APART, ALIKE, ALIKE),
+        ([*ALIKE[:6], arriving(None)], APART, APART),
+    ],
+    ("less_spread", NOT_TESTED): [(ALIKE, NOBODY, NOBODY), (ALIKE[:3], APART, APART)],
+}
+PARAMETERS = {
+    "earlier": [EARLIER],
+    "higher_area": [CURVES],
+    "less_stable": [CURVES],
+    "less_spread": [SPREAD, {**SPREAD, "scale": "log"}],
+}
+
+
+@pytest.mark.parametrize(("rule", "verdict"), COMPARED)
+def test_verdict_of_a_comparison(rule, verdict):
+    for curves in COMPARED[rule, verdict]:
+        for parameters in PARAMETERS[rule]:
+            assert apply(rule, compare(*curves), parameters, LEVEL).verdict == verdict
 
 
 class TestEarlier:
-    @pytest.mark.parametrize(
-        ("own", "other", "third", "verdict"),
-        [
-            (EARLY, LATE, LATE, REPRODUCED),
-            (EARLY, NEVER, NEVER, REPRODUCED),
-            (EARLY, LATE, EARLY, PARTLY),
-            (LATE, EARLY, EARLY, NOT_REPRODUCED),
-            (EARLY, EARLY, EARLY, NOT_REPRODUCED),
-            (NEVER, NEVER, NEVER, NOT_REPRODUCED),
-            (EARLY[:2], LATE, LATE, NOT_TESTED),
-        ],
-    )
-    def test_verdict(self, own, other, third, verdict):
-        outcome = apply("earlier", compare(own, other, third), EARLIER, LEVEL)
-        assert outcome.verdict == verdict
-
     def test_sampled_policy_of_its_own(self):
         data = compare(EARLY, [arriving(2)] * 4)
         late = (data.evaluations["timestep"] >= GRID[4]).astype(float)
@@ -106,23 +135,7 @@ class TestEarlier:
         assert first.runs == (("E", "powr"), ("E", "dqn"))
 
 
-CURVES = {"environments": ["E"], "algorithm": "powr", "others": ["dqn", "ppo"]}
-
-
 class TestHigherArea:
-    @pytest.mark.parametrize(
-        ("own", "other", "third", "verdict"),
-        [
-            (EARLY, LATE, NEVER, REPRODUCED),
-            (EARLY, LATE, EARLY, PARTLY),
-            (LATE, EARLY, EARLY, NOT_REPRODUCED),
-            (EARLY[:2], LATE, LATE, NOT_TESTED),
-        ],
-    )
-    def test_verdict(self, own, other, third, verdict):
-        outcome = apply("higher_area", compare(own, other, third), CURVES, LEVEL)
-        assert outcome.verdict == verdict
-
     def test_looks_no_further_than_all_algorithms_were_trained(self):
         data = compare([[1.0] * 2 + [0.0] * 6] * 4, [[0.0] * 2 + [5.0] * 6] * 4)
         assert apply("higher_area", data, CURVES, LEVEL).verdict == NOT_REPRODUCED
@@ -139,24 +152,7 @@ class TestHigherArea:
         assert apply("higher_area", data, sampled, LEVEL).verdict == NOT_REPRODUCED
 
 
-SHAKY = [[0.0, 1.0] * 3 + [1.0, fall] for fall in (0.0, 0.1, 0.2, 0.3)]
-STEADY = [[0.0, 0.5, 0.4] + [rise] * 5 for rise in (1.0, 1.1, 1.2, 1.3)]
-
-
 class TestLessStable:
-    @pytest.mark.parametrize(
-        ("own", "other", "third", "verdict"),
-        [
-            (SHAKY, STEADY, STEADY, REPRODUCED),
-            (SHAKY, STEADY, SHAKY, PARTLY),
-            (STEADY, SHAKY, SHAKY, NOT_REPRODUCED),
-            (SHAKY[:2], STEADY, STEADY, NOT_TESTED),
-        ],
-    )
-    def test_verdict(self, own, other, third, verdict):
-        outcome = apply("less_stable", compare(own, other, third), CURVES, LEVEL)
-        assert outcome.verdict == verdict
-
     def test_a_rise_is_no_instability(self):
         rising = [[0.0, 1.0, 2.0, 5.0, 9.0, 9.0, 9.0, 9.5]] * 4
         outcome = apply("less_stable", compare(rising, NEVER), CURVES, LEVEL)
@@ -170,31 +166,7 @@ class TestLessStable:
         assert apply("less_stable", early, CURVES, LEVEL).verdict == REPRODUCED
 
 
-SPREAD = {**EARLIER, "scale": "linear"}
-ALIKE = [arriving(at) for at in (1, 1, 1, 1, 1, 1, 1)]
-APART = [arriving(at) for at in (0, 4, 0, 4, 0, 4, 2)]
-
-
 class TestLessSpread:
-    @pytest.mark.parametrize(
-        ("own", "other", "third", "verdict"),
-        [
-            (ALIKE, APART, APART, REPRODUCED),
-            (ALIKE, APART, ALIKE, PARTLY),
-            (ALIKE, APART, [arriving(None)] * 7, REPRODUCED),
-            (APART, ALIKE, ALIKE, NOT_REPRODUCED),
-            ([*ALIKE[:6], arriving(None)], APART, APART, NOT_REPRODUCED),
-            (ALIKE, [arriving(None)] * 7, [arriving(None)] * 7, NOT_TESTED),
-            (ALIKE[:4], APART[:4], APART[:4], REPRODUCED),
-            (ALIKE[:3], APART, APART, NOT_TESTED),
-        ],
-    )
-    @pytest.mark.parametrize("scale", ["linear", "log"])
-    def test_verdict(self, own, other, third, verdict, scale):
-        parameters = {**SPREAD, "scale": scale}
-        outcome = apply("less_spread", compare(own, other, third), parameters, LEVEL)
-        assert outcome.verdict == verdict
-
     def test_an_algorithm_without_arrivals_is_shown_and_left_out(self):
         data = compare(ALIKE, APART, [arriving(None)] * 7)
         findings = apply("less_spread", data, SPREAD, LEVEL).findings

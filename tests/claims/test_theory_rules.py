@@ -36,13 +36,8 @@ class TestClosedForm:
         assert judge("closed_form", shrunk).verdict == NOT_REPRODUCED
 
 
-CONVERGENCE = {
-    "models": MODELS,
-    "gamma": 0.9,
-    "regularization": 1e-12,
-    "step_size": 10.0,
-    "steps": 100,
-}
+DESCENT = {"models": MODELS, "gamma": 0.9, "step_size": 10.0, "steps": 100}
+CONVERGENCE = {**DESCENT, "regularization": 1e-12}
 
 
 class TestConvergence:
@@ -75,14 +70,7 @@ class TestConvergence:
         assert judge("convergence", CONVERGENCE).verdict != REPRODUCED
 
 
-INEXACT = {
-    "models": MODELS,
-    "random_models": 1,
-    "gamma": 0.8,
-    "error": 0.01,
-    "step_size": 30.0,
-    "steps": 100,
-}
+INEXACT = {**DESCENT, "gamma": 0.8, "step_size": 30.0, "random_models": 1, "error": 0.01}
 
 
 class TestInexactConvergence:

@@ -13,6 +13,7 @@ import pytest
 from powr import POWR, cli, options
 from powr.kernels import Gaussian
 from tests.powr.snapshot import snapshot
+from tests.support.command_line import refused_in_one_line
 
 ROOT = Path(__file__).parents[2]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -258,15 +259,7 @@ def test_bad_input_ends_with_one_line_and_nothing_written(
     (tmp_path / "agent.npz").write_bytes(trained[0].read_bytes())
     (tmp_path / "note.txt").write_text("not an agent")
     monkeypatch.chdir(tmp_path)
-    try:
-        code = cli.main(arguments.split())
-    except SystemExit as ended:  # argparse's way
-        code = ended.code
-    captured = capsys.readouterr()
-    assert code == 2
-    assert captured.out == ""
-    assert len(captured.err.splitlines()) == 1
-    assert message in captured.err
+    refused_in_one_line(capsys, cli.main, arguments, message)
     assert sorted(os.listdir()) == ["agent.npz", "note.txt"]
 
 

@@ -31,37 +31,15 @@ OTHER_LABELS = np.array([3, 2])
 KERNELS = [
     pytest.param(Dirac(), reference.dirac(), LABELS, OTHER_LABELS, id="Dirac on labels"),
     pytest.param(Dirac(), reference.dirac(), BOX, OTHER_BOX, id="Dirac on vectors"),
-    pytest.param(Gaussian(0.7), reference.gaussian(0.7), BOX, OTHER_BOX, id="Gaussian"),
-    pytest.param(
-        Gaussian([0.5, 1, 20]),
-        reference.gaussian([0.5, 1, 20]),
-        BOX,
-        OTHER_BOX,
-        id="Gaussian, one bandwidth a dimension",
-    ),
-    pytest.param(Exponential(0.7), reference.exponential(0.7), BOX, OTHER_BOX, id="Exponential"),
-    pytest.param(
-        Exponential([0.5, 1, 20]),
-        reference.exponential([0.5, 1, 20]),
-        BOX,
-        OTHER_BOX,
-        id="Exponential, one bandwidth a dimension",
-    ),
-    pytest.param(Matern32(0.7), reference.matern32(0.7), BOX, OTHER_BOX, id="Matern 3/2"),
-    pytest.param(
-        Matern32([0.5, 1, 20]),
-        reference.matern32([0.5, 1, 20]),
-        BOX,
-        OTHER_BOX,
-        id="Matern 3/2, one bandwidth a dimension",
-    ),
-    pytest.param(Matern52(0.7), reference.matern52(0.7), BOX, OTHER_BOX, id="Matern 5/2"),
-    pytest.param(
-        Matern52([0.5, 1, 20]),
-        reference.matern52([0.5, 1, 20]),
-        BOX,
-        OTHER_BOX,
-        id="Matern 5/2, one bandwidth a dimension",
+    *(
+        pytest.param(kernel(width), literal(width), BOX, OTHER_BOX, id=f"{kernel.__name__} {width}")
+        for kernel, literal in (
+            (Gaussian, reference.gaussian),
+            (Exponential, reference.exponential),
+            (Matern32, reference.matern32),
+            (Matern52, reference.matern52),
+        )
+        for width in (0.7, [0.5, 1, 20])
     ),
 ]
 

@@ -150,16 +150,9 @@ def test_exact_solver_equals_algorithm_1(kernel, regularization, seed):
     rng = np.random.default_rng(seed)
     data, step_size, gamma = sample_transitions(rng, 24), 0.3, 0.9
     k = KERNELS[kernel][1]
-    solution = algorithm1(
-        *data[:4],
-        n_actions=N_ACTIONS,
-        kernel=k,
-        gamma=gamma,
-        step_size=step_size,
-        regularization=regularization,
-        iterations=5,
-        terminated=data.terminated,
-    )
+    settings = {"gamma": gamma, "step_size": step_size, "regularization": regularization}
+    settings |= {"n_actions": N_ACTIONS, "terminated": data.terminated}
+    solution = algorithm1(*data[:4], kernel=k, iterations=5, **settings)
     model = fitted(data, kernel, method="exact", regularization=regularization)
     queries = np.concatenate([data.states, rng.normal(size=(10, 2))])
     similarity = literal.gram(k, queries, data.states)

@@ -72,7 +72,9 @@ def faults(folder):
 
 
 def is_left_out(entity):
-    return re.search(r"/seed[1-9]\d*-", entity["@id"]) is not None
+    """Runs but for seed 0 of one algorithm of each kind on FrozenLake."""
+    kept = r"FrozenLake-v1/(powr|a2c|dqn-authors|rmax)/seed0-"
+    return "/seed" in entity["@id"] and re.search(kept, entity["@id"]) is None
 
 
 def without_seeds(entity):
@@ -86,7 +88,7 @@ def without_seeds(entity):
 @pytest.mark.usefixtures("context")
 class TestValidator:
     def test_the_shipped_crate_is_valid(self, tmp_path):
-        """With one seed of seven, since the validator takes minutes for all of them."""
+        """With four runs, since the validator takes minutes for all of them."""
         shipped = json.loads((FOLDER / crate.NAME).read_text(encoding="utf-8"))
         thin = [without_seeds(entity) for entity in shipped["@graph"] if not is_left_out(entity)]
         assert 20 < len(thin) < len(shipped["@graph"])

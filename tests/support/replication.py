@@ -2,12 +2,16 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
+
+import yaml
 
 from suite import config
 from suite.claims import ledger
+from suite.claims.theory_rules import THEORY_RULES
 from suite.plots import render
 from suite.report import report
-from suite.results import aggregate, cost, ladder
+from suite.results import aggregate, cost
 from suite.training.evaluation import COLUMNS, planned_grid
 from suite.training.run import records_sampled
 from tests.support.run_files import PROVENANCE, clock, write_run
@@ -53,20 +57,35 @@ def csv_text(means: dict[int, float], tabular: bool, sampled: bool) -> str:
     return "\n".join(lines) + "\n"
 
 
+def cheapen_theorems(document: dict[str, Any]) -> None:
+    """Have each theorem of claims.yaml judged in the smallest case: in seconds, not a minute."""
+    rules = {rule.__name__ for rule in THEORY_RULES}
+    most = {"random_models": 0, "seeds": 2, "steps": 100}
+    for claim in document["claims"]:
+        if claim["rule"] in rules:
+            given = claim["parameters"]
+            for key, value in given.items():
+                if key in most:
+                    given[key] = min(value, most[key])
+                elif key in ("models", "sizes"):
+                    given[key] = value[: 1 if key == "models" else 2]
+
+
 def make_tables_and_figures(results: Path, scale: str) -> None:
     """All that the report reads, from whatever runs are there."""
     place = ["--scale", scale, "--results", str(results)]
     study = ["--envs", str(ROOT / "envs.yaml")]
-    statements = ["--claims", str(ROOT / "claims.yaml")]
+    document = yaml.safe_load((ROOT / "claims.yaml").read_text(encoding="utf-8"))
+    cheapen_theorems(document)
+    cheap = results / "cheap-claims.yaml"
+    cheap.write_text(yaml.safe_dump(document), encoding="utf-8")
+    statements = ["--claims", str(cheap)]
     statements += ["--deviations", str(ROOT / "deviations.yaml")]
     assert aggregate.main([*place, *study, "--partial"]) == 0
     assert ledger.main([*place, *study, *statements, "--partial"]) == 0
     assert cost.main([*place, *study]) == 0
-    assert ladder.main([*place, *study]) == 0
     for figure in ("training_curves", "threshold_boxplots"):
         assert render.main([figure, *place]) == 0
-        assert render.main([figure, *place, "--authors"]) == 0
-    assert render.main(["ladder", *place]) == 0
 
 
 def make_report(

@@ -206,10 +206,8 @@ def test_exact_return_of_known_policies():
     assert evaluator(CAR).mdp is None
 
 
-@pytest.mark.parametrize("settings", [SLIPPERY, TAXI])
-def test_exact_return_is_what_many_episodes_average_to(settings):
-    agent = random_agent(settings) if settings is TAXI else optimal_agent(settings)
-    result = evaluator(settings, episodes=400).evaluate(agent)
+def test_exact_return_is_what_many_episodes_average_to():
+    result = evaluator(SLIPPERY, episodes=400).evaluate(optimal_agent(SLIPPERY))
     error = max(result.std, 0.02) / np.sqrt(result.episodes)
     assert result.mean == pytest.approx(result.exact_return, abs=4 * error)
 

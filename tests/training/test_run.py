@@ -17,6 +17,7 @@ from powr.tabular import TabularMDP
 from suite import config
 from suite.training import algorithms, run
 from suite.training.evaluation import Evaluator, grid
+from tests.support.command_line import call
 
 ROOT = Path(__file__).parent.parent.parent
 ALGORITHMS = ["powr", "a2c", "dqn", "ppo", "trpo"]
@@ -54,7 +55,7 @@ def start(arguments, **environment):
     )
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("algorithm", ["powr", "dqn"])
 def test_rerun_is_byte_identical_whatever_the_callers_settings(envs, tmp_path, algorithm):
     outs = [tmp_path / f"{k}" / "run.csv" for k in (1, 2)]
     # Started together: two runs at once must not meet either.
@@ -147,11 +148,9 @@ def test_seeds_give_independent_streams():
     assert streams[3] == run.seed_streams(3)
 
 
-@pytest.mark.parametrize("algorithm", ["a2c", "dqn", "ppo", "trpo"])
+@pytest.mark.parametrize("algorithm", ["a2c", "dqn"])
 def test_evaluation_leaves_training_untouched(real_study, algorithm):
-    settings = config.resolve(real_study, "smoke", "MountainCar-v0", algorithm)
-    if algorithm in ("ppo", "trpo"):
-        settings["algorithm"]["settings"] = {"n_steps": 128}
+    settings = config.resolve(real_study, "quick", "MountainCar-v0", algorithm)
     seeds = run.seed_streams(0)
     evaluator = Evaluator(
         settings["environment"], episodes=2, seed=seeds["evaluation"], sampled_seed=None
@@ -162,14 +161,14 @@ def test_evaluation_leaves_training_untouched(real_study, algorithm):
         trained[-1] = torch.nn.utils.parameters_to_vector(agent.model.policy.parameters()).clone()
         return False
 
-    for watch in (keep_last, run.Recorder(evaluator, grid(600, 100, 20), "a run")):
+    for watch in (keep_last, run.Recorder(evaluator, grid(300, 100, 4), "a run")):
         trained.append(None)
 
         def callback(model, watch=watch):
             keep_last(model)
             return watch(model)
 
-        algorithms.build(settings, seeds)(600, callback=callback)
+        algorithms.build(settings, seeds)(300, callback=callback)
     assert torch.equal(*trained)
 
 
@@ -190,11 +189,7 @@ def test_evaluation_leaves_powr_untouched(real_study):
 
 
 def refused(capsys, arguments, message, status=1):
-    try:
-        found = run.main([str(argument) for argument in arguments])
-    except SystemExit as exit_:
-        found = exit_.code
-    errors = capsys.readouterr().err
+    found, _, errors = call(capsys, run.main, arguments)
     assert found == status
     assert message in errors
     assert "Traceback" not in errors

@@ -9,7 +9,13 @@ from tests.workflow.repository import Repository, copy_working_tree
 TINY = {
     "seeds": 2,
     "algorithms": ["powr", "powr-bold"],
-    "timesteps": {"FrozenLake-v1": 150, "Taxi-v3": 150},
+    "timesteps": {"FrozenLake-v1": 150, "CliffWalking-v1": 150},
+}
+BOLD = {
+    "class": "powr",
+    "source": {"kind": "library defaults"},
+    "revision": 1,
+    "settings": {"step_size": 2.0},
 }
 
 
@@ -19,17 +25,7 @@ def first_run(tmp_path_factory):
     repository = Repository(tmp_path_factory.mktemp("origin"))
     copy_working_tree(repository.folder)
 
-    def make_tiny(study):
-        study["scales"]["tiny"] = TINY
-        study["evaluation"] = {"episodes": 2, "first": 100, "per_decade": 4}
-        study["algorithms"]["powr-bold"] = {
-            "class": "powr",
-            "source": {"kind": "library defaults"},
-            "revision": 1,
-            "settings": {"step_size": 2.0},
-        }
-
-    repository.edit_study(make_tiny)
+    repository.add_tiny_scale(TINY, **{"powr-bold": BOLD})
     repository.drop_theorems()
     repository.git("init", "--quiet")
     done = repository.snakemake()

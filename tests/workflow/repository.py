@@ -95,6 +95,16 @@ class Repository:
         change(content)
         path.write_text(yaml.safe_dump(content, sort_keys=False))
 
+    def add_tiny_scale(self, scale: Mapping[str, Any], **algorithms: Any) -> None:
+        """A scale that trains within seconds, and algorithms that only it has."""
+
+        def change(study: dict[str, Any]) -> None:
+            study["scales"]["tiny"] = scale
+            study["evaluation"] = {"episodes": 2, "first": 100, "per_decade": 4}
+            study["algorithms"].update(algorithms)
+
+        self.edit_study(change)
+
     def drop_theorems(self) -> None:
         """Leave out the claims that need no runs: to judge them takes as long as all the rest."""
         theory = {rule.__name__ for rule in THEORY_RULES}
