@@ -35,7 +35,7 @@ import inspect
 from collections.abc import Iterator
 from typing import Any
 
-FAMILIES = ("classic", "deep")
+FAMILIES = ("classic", "deep", "planners")
 PLACES = " or ".join(f"baselines/{family}" for family in FAMILIES)
 # What the suite gives to a constructor, and what envs.yaml therefore cannot set.
 GIVEN = frozenset({"self", "env", "make_env", "seed", "agent_seed", "training_seed", "device"})
