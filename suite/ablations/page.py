@@ -22,7 +22,7 @@ TEMPLATES = Path(__file__).parent
 MISSING = "–"
 MEASURED = ("seeds", "arrived", "first", "lasting", "return", "CPU s")
 HEAD = ("environment", "threshold", "timesteps", "ablation", *MEASURED)
-PLANNERS_HEAD = (*planners.COMBINATION, "planner", *MEASURED)
+PLANNERS_HEAD = ("environment", *planners.CHOICES, *MEASURED)
 
 
 def cells(row: Any) -> list[str]:
@@ -66,11 +66,7 @@ def render(table: pd.DataFrame, planner_table: pd.DataFrame) -> str:
         finished=finished(table),
         table=markdown.table([HEAD, *map(cells, table.itertuples())]),
         planners_finished=finished(planner_table),
-        alike=[
-            planners.are_alike(rows)
-            for _, rows in planner_table.groupby(planners.COMBINATION)
-            if rows["seeds"].all()
-        ],
+        alike={choice: planners.alike(planner_table, choice) for choice in planners.CHOICES},
         factor=planners.ALIKE,
         planner_table=markdown.table(
             [PLANNERS_HEAD, *map(planner_cells, planner_table.itertuples())]

@@ -17,8 +17,8 @@ PLANNERS = {
     "powr-policy-iteration": "policy iteration",
     "powr-value-iteration": "value iteration",
 }
-COMBINATION = ["environment", "rhythm", "optimism"]
-COLUMNS = [*COMBINATION, "planner", *MEASURED]
+CHOICES = ["rhythm", "optimism", "planner"]
+COLUMNS = ["environment", *CHOICES, *MEASURED]
 
 # Medians of three seeds that are this close to each other are called alike.
 ALIKE = 2.0
@@ -40,8 +40,14 @@ def tabulate(study: Mapping[str, Any], results: Path) -> pd.DataFrame:
     return sorted_table(study, rows, COLUMNS)
 
 
+def alike(table: pd.DataFrame, choice: str) -> list[bool]:
+    """Per combination of all else, whether it makes no difference what this choice is."""
+    others = ["environment", *(other for other in CHOICES if other != choice)]
+    return [are_alike(rows) for _, rows in table.groupby(others) if rows["seeds"].all()]
+
+
 def are_alike(rows: pd.DataFrame) -> bool:
-    """Whether all planners of a combination arrive about as early, or none does."""
+    """Whether all rows arrive about as early, or none does."""
     medians = rows["median_first_arrival"]
     if medians.isna().any():
         return bool(medians.isna().all())

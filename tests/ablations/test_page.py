@@ -39,7 +39,7 @@ def test_the_planners_table_has_every_combination():
         for optimism in ("on", "off")
         for planner in planners.PLANNERS.values()
     }
-    columns = [*planners.COMBINATION, "planner", "seeds_planned", "timesteps"]
+    columns = ["environment", *planners.CHOICES, "seeds_planned", "timesteps"]
     assert set(PLANNERS[columns].itertuples(index=False, name=None)) == planned
     assert len(PLANNERS) == len(planned) == 36
 
