@@ -263,18 +263,35 @@ def write(path: Path, table: list[Outcome]) -> None:
         file.write(text.getvalue().encode())
 
 
-def choose(table: list[Outcome], env: str) -> tuple[str, list[Outcome]]:
-    """The chosen setting and its rows."""
+def tried(table: list[Outcome], env: str) -> dict[str, list[Outcome]]:
+    """The rows of each setting that was tried with every seed."""
     by_setting: dict[str, list[Outcome]] = {}
     for outcome in table:
         if outcome.environment == env:
             by_setting.setdefault(outcome.setting, []).append(outcome)
+    return {setting: rows for setting, rows in by_setting.items() if len(rows) == len(SEEDS)}
+
+
+def choose(table: list[Outcome], env: str) -> tuple[str, list[Outcome]]:
+    """The chosen setting and its rows."""
 
     def merit(rows: list[Outcome]) -> tuple[float, float]:
         lasting = statistics.median(row.lasting_arrival for row in rows)
         return lasting, -statistics.mean(row.final_return for row in rows)
 
-    return min(by_setting.items(), key=lambda item: merit(item[1]))
+    return min(tried(table, env).items(), key=lambda item: merit(item[1]))
+
+
+def markdown_row(peer: str, env: str, table: list[Outcome]) -> str:
+    """The row of docs/peers.md."""
+    setting, rows = choose(table, env)
+    constants = ", ".join(f"`{name}` {value:g}" for name, value in json.loads(setting).items())
+    arrivals = (
+        ", ".join("never" if math.isinf(time) else f"{time:,}" for time in times)
+        for times in zip(*((row.first_arrival, row.lasting_arrival) for row in rows), strict=True)
+    )
+    cells = (f"`{peer}`", env, str(len(tried(table, env))), constants, *arrivals)
+    return f"| {' | '.join(cells)} |"
 
 
 def tune(study: dict[str, Any], peer: str, path: Path) -> list[Outcome]:
@@ -305,10 +322,7 @@ def main(arguments: list[str] | None = None) -> None:
     for peer in peers:
         table = tune(study, peer, FOLDER / f"{peer}.csv")
         for env in SETTINGS[peer]:
-            setting, rows = choose(table, env)
-            firsts = [row.first_arrival for row in rows]
-            lasting = [row.lasting_arrival for row in rows]
-            print(f"{peer} on {env}: {setting}, first {firsts}, lasting {lasting}", flush=True)
+            print(markdown_row(peer, env, table), flush=True)
 
 
 if __name__ == "__main__":
