@@ -41,7 +41,7 @@ verify: $(READY) ## make what is shipped again and train cheap runs again, and c
 theory: $(READY) ## the paper's theorems by numbers: results/theory/*.csv and figures/theory.pdf
 	$(BIN)/snakemake --cores 1 theory
 
-ablations: $(READY) ## each of POWR's choices undone alone: table, figure and docs/ablations.md
+ablations: $(READY) ## POWR's choices undone, its planner replaced: tables, figures, docs/ablations.md
 	$(BIN)/snakemake --cores $(CORES) ablations
 
 test: $(READY) lint ## every test that needs nothing but Python

@@ -1,5 +1,7 @@
 """The algorithms that POWR is compared with: one module per algorithm, found by its name.
 
+The modules of `planners` are POWR with another planner, for an ablation.
+
 `class: rmax` in envs.yaml means the class of classic/rmax.py, the only public one defined there.
 Such a class takes an environment, a seed and its settings, and has what every agent of the suite
 has. This one acts at random:
@@ -35,7 +37,7 @@ import inspect
 from collections.abc import Iterator
 from typing import Any
 
-FAMILIES = ("classic", "deep")
+FAMILIES = ("classic", "deep", "planners")
 PLACES = " or ".join(f"baselines/{family}" for family in FAMILIES)
 # What the suite gives to a constructor, and what envs.yaml therefore cannot set.
 GIVEN = frozenset({"self", "env", "make_env", "seed", "agent_seed", "training_seed", "device"})

@@ -3,8 +3,8 @@
     python -m benchmarks.tune_peers                  every peer
     python -m benchmarks.tune_peers rmax psrl        some of them
 
-The effort is the same for every peer: at most ten settings per environment, three seeds that no
-result is reported on, one budget per environment. results/tuning/<peer>.csv has one row per
+The effort is the same for every peer: ten settings per environment, three seeds that no result is
+reported on, one budget per environment. results/tuning/<peer>.csv has one row per
 environment, setting and seed; what it already holds is not run again, so delete it after a change
 of the peer's code. The setting with the smallest median lasting arrival is chosen; the larger mean
 final return breaks ties.
@@ -37,7 +37,6 @@ from suite.training.run import seed_streams
 
 FOLDER = Path("results", "tuning")
 SEEDS = (1000, 1001, 1002)
-ONE_SEED = {("psrl", "Taxi-v3")}  # minutes per run
 TIMESTEPS = {"FrozenLake-v1": 10_000, "Taxi-v3": 60_000, "MountainCar-v0": 40_000}
 MAY_FALL_BELOW = 0.05  # the share of later evaluations that a lasting arrival allows
 
@@ -58,7 +57,7 @@ SETTINGS: dict[str, dict[str, list[Setting]]] = {
     "rmax": {
         "FrozenLake-v1": [
             *product(v_max=[1.0, 10.0, 100.0], known_after=1, gamma=[0.95, 0.99]),
-            *product(v_max=1.0, known_after=2, gamma=[0.95, 0.99]),
+            *product(v_max=[1.0, 10.0], known_after=2, gamma=[0.95, 0.99]),
         ],
         "Taxi-v3": product(v_max=[0.0, 5.0, 10.0, 20.0, 2000.0], known_after=1, gamma=[0.95, 0.99]),
     },
@@ -82,8 +81,23 @@ SETTINGS: dict[str, dict[str, list[Setting]]] = {
                 epsilon=0.0,
             ),
             *product(
-                initial_value=0.0, planning_steps=100, gamma=0.95, learning_rate=1.0, epsilon=0.0
+                initial_value=[0.0, 10.0],
+                planning_steps=100,
+                gamma=0.95,
+                learning_rate=1.0,
+                epsilon=0.0,
             ),
+            *product(
+                initial_value=10.0,
+                planning_steps=[10, 20],
+                gamma=0.95,
+                learning_rate=1.0,
+                epsilon=0.0,
+            ),
+            *product(
+                initial_value=10.0, planning_steps=50, gamma=0.99, learning_rate=1.0, epsilon=0.0
+            ),
+            *DYNA_Q_OF_THE_TEXTBOOK,
         ],
     },
     "optimistic_q": {
@@ -96,28 +110,49 @@ SETTINGS: dict[str, dict[str, list[Setting]]] = {
         ),
     },
     "psrl": {
-        "FrozenLake-v1": product(
-            prior_visits=[0.001, 0.01, 0.1],
-            reward_mean=0.0,
-            reward_std=[0.03, 0.1, 1.0],
-            reward_noise=0.01,
-            gamma=0.95,
-        ),
-        "Taxi-v3": product(
-            prior_visits=0.0001,
-            reward_mean=0.0,
-            reward_std=0.3,
-            reward_noise=0.01,
-            gamma=0.95,
-        ),
+        "FrozenLake-v1": [
+            *product(
+                prior_visits=[0.001, 0.01, 0.1],
+                reward_mean=0.0,
+                reward_std=[0.03, 0.1, 1.0],
+                reward_noise=0.01,
+                gamma=0.95,
+            ),
+            *product(
+                prior_visits=0.0001, reward_mean=0.0, reward_std=0.03, reward_noise=0.01, gamma=0.95
+            ),
+        ],
+        "Taxi-v3": [
+            *product(
+                prior_visits=0.0001,
+                reward_mean=0.0,
+                reward_std=[0.3, 0.1, 1.0, 3.0],
+                reward_noise=0.01,
+                gamma=0.95,
+            ),
+            *product(
+                prior_visits=[0.001, 0.01],
+                reward_mean=0.0,
+                reward_std=[0.1, 0.3, 1.0],
+                reward_noise=0.01,
+                gamma=0.95,
+            ),
+        ],
     },
     "sarsa_lambda": {
-        "MountainCar-v0": product(step_size=[0.5, 1.0], trace_decay=0.9, tiles=8, epsilon=0.0),
+        "MountainCar-v0": [
+            *product(step_size=[0.5, 1.0, 0.25], trace_decay=0.9, tiles=8, epsilon=0.0),
+            *product(step_size=[0.5, 1.0], trace_decay=[0.8, 0.95], tiles=8, epsilon=0.0),
+            *product(step_size=0.5, trace_decay=0.9, tiles=[4, 16], epsilon=0.0),
+            *product(step_size=0.5, trace_decay=0.9, tiles=8, epsilon=0.1),
+        ],
     },
     "lspi": {
-        "MountainCar-v0": product(
-            centers=[8, 10], regularization=0.01, epsilon=[0.0, 0.1], gamma=0.99
-        ),
+        "MountainCar-v0": [
+            *product(centers=[8, 10, 12], regularization=0.01, epsilon=[0.0, 0.1], gamma=0.99),
+            *product(centers=10, regularization=[0.001, 0.1], epsilon=0.0, gamma=0.99),
+            *product(centers=10, regularization=0.01, epsilon=0.0, gamma=[0.98, 0.995]),
+        ],
     },
     "cme_value_iteration": {
         "MountainCar-v0": [
@@ -228,18 +263,35 @@ def write(path: Path, table: list[Outcome]) -> None:
         file.write(text.getvalue().encode())
 
 
-def choose(table: list[Outcome], env: str) -> tuple[str, list[Outcome]]:
-    """The chosen setting and its rows."""
+def tried(table: list[Outcome], env: str) -> dict[str, list[Outcome]]:
+    """The rows of each setting that was tried with every seed."""
     by_setting: dict[str, list[Outcome]] = {}
     for outcome in table:
         if outcome.environment == env:
             by_setting.setdefault(outcome.setting, []).append(outcome)
+    return {setting: rows for setting, rows in by_setting.items() if len(rows) == len(SEEDS)}
+
+
+def choose(table: list[Outcome], env: str) -> tuple[str, list[Outcome]]:
+    """The chosen setting and its rows."""
 
     def merit(rows: list[Outcome]) -> tuple[float, float]:
         lasting = statistics.median(row.lasting_arrival for row in rows)
         return lasting, -statistics.mean(row.final_return for row in rows)
 
-    return min(by_setting.items(), key=lambda item: merit(item[1]))
+    return min(tried(table, env).items(), key=lambda item: merit(item[1]))
+
+
+def markdown_row(peer: str, env: str, table: list[Outcome]) -> str:
+    """The row of docs/peers.md."""
+    setting, rows = choose(table, env)
+    constants = ", ".join(f"`{name}` {value:g}" for name, value in json.loads(setting).items())
+    arrivals = (
+        ", ".join("never" if math.isinf(time) else f"{time:,}" for time in times)
+        for times in zip(*((row.first_arrival, row.lasting_arrival) for row in rows), strict=True)
+    )
+    cells = (f"`{peer}`", env, str(len(tried(table, env))), constants, *arrivals)
+    return f"| {' | '.join(cells)} |"
 
 
 def tune(study: dict[str, Any], peer: str, path: Path) -> list[Outcome]:
@@ -249,7 +301,7 @@ def tune(study: dict[str, Any], peer: str, path: Path) -> list[Outcome]:
         (env, json.dumps(setting), seed): setting
         for env, settings in SETTINGS[peer].items()
         for setting in settings
-        for seed in (SEEDS[:1] if (peer, env) in ONE_SEED else SEEDS)
+        for seed in SEEDS
     }
     for (env, text, seed), setting in plan.items():
         if (env, text, seed) not in table:
@@ -270,10 +322,7 @@ def main(arguments: list[str] | None = None) -> None:
     for peer in peers:
         table = tune(study, peer, FOLDER / f"{peer}.csv")
         for env in SETTINGS[peer]:
-            setting, rows = choose(table, env)
-            firsts = [row.first_arrival for row in rows]
-            lasting = [row.lasting_arrival for row in rows]
-            print(f"{peer} on {env}: {setting}, first {firsts}, lasting {lasting}", flush=True)
+            print(markdown_row(peer, env, table), flush=True)
 
 
 if __name__ == "__main__":

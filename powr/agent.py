@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from powr.collecting import Collector
 from powr.epochs import EpochPlanner
 from powr.kernels import Kernel
+from powr.mirror_descent import MIRROR_DESCENT
 from powr.planners import Planner
 from powr.progress import Progress
 from powr.settings import KernelSetting, Setting, make_planner, rebuilt
@@ -94,6 +95,9 @@ class POWR:
     method = Setting(check_method)
     tolerance = Setting(check_not_negative)
     max_rank = Setting(check_count)
+
+    # What the ablation of mirror descent replaces (baselines/planners), and nobody else.
+    _planning = MIRROR_DESCENT
 
     def __init__(
         self,

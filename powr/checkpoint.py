@@ -25,6 +25,7 @@ from powr.archive import Archive, write_archive
 from powr.collecting import Episode
 from powr.epochs import EpochPlanner
 from powr.kernels import Kernel
+from powr.mirror_descent import MIRROR_DESCENT
 from powr.planning import Plan, first_plan
 from powr.policy import make_policy
 from powr.records import (
@@ -52,6 +53,10 @@ _MALFORMED = (KeyError, TypeError, AttributeError, IndexError, OverflowError)
 
 def save(agent: POWR, path: str | Path) -> None:
     """Write the agent to `path`, whole or not at all."""
+    if agent._planning != MIRROR_DESCENT:
+        raise ValueError(
+            f"a {type(agent).__name__} cannot be saved: its file would be read as that of a POWR"
+        )
     collector = agent._collector
     open_episodes = [] if collector.episode is None else [collector.episode.columns()]
     chunks = [*collector.finished, *open_episodes]

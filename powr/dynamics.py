@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import cho_factor, cho_solve
 
 from powr.kernels import Exponential, Matern52, Stationary, expansion
-from powr.mirror_descent import settle
+from powr.mirror_descent import MIRROR_DESCENT, Planning, repeated, settle
 from powr.solvers.kriging import Kriging, spread
 from powr.transitions import Columns
 from powr.validation import check_states
@@ -96,6 +96,7 @@ class DisplacementModel:
         kernel: Stationary | None = None,
         step_size: float | None = None,
         mirror_steps: int | None = None,
+        planning: Planning = MIRROR_DESCENT,
     ):
         states, actions, rewards, next_states, terminated = columns
         self.gamma, self.prior = gamma, prior
@@ -112,7 +113,7 @@ class DisplacementModel:
         ends = ends[spread(ends, _TERMINAL_CENTERS)]
         self.centers = np.vstack([visited, ends])
         self._n_live = len(visited)
-        self._solve(visited, value_range, step_size, mirror_steps)
+        self._solve(visited, value_range, step_size, mirror_steps, planning)
 
     def _solve(
         self,
@@ -120,6 +121,7 @@ class DisplacementModel:
         value_range: tuple[float, float],
         step_size: float | None,
         mirror_steps: int | None,
+        planning: Planning,
     ) -> None:
         kriging = Kriging(
             self.kernel,
@@ -144,11 +146,12 @@ class DisplacementModel:
             return action_values
 
         self.settled = settle(
-            sweep,
+            repeated(sweep, _SWEEP_TOLERANCE) if planning.exact else sweep,
             rewards.shape,
             tolerance=_SWEEP_TOLERANCE,
             step_size=step_size,
             mirror_steps=mirror_steps,
+            growth=planning.growth,
         )
         self.values = residual + self.prior
         gram = self.kernel(self.centers, self.centers)

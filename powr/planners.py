@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from powr.dynamics import DisplacementModel
 from powr.functions import Constant, Table
 from powr.kernels import Dirac, Kernel, Stationary
-from powr.mirror_descent import settle
+from powr.mirror_descent import MIRROR_DESCENT, MOST_STEPS, Planning, settle
 from powr.policy import Policy, TablePolicy
 from powr.returns import ReturnRange
 from powr.solvers.empirical_mdp import EmpiricalMDP
@@ -35,6 +35,9 @@ _GROWTH_AT_END = 1.05
 # Policy iteration ends where no action value changes by more than rounding, as a share of their
 # range.
 _EXACT = 1e-10
+
+# Backups of value iteration: the horizon is at most 1,000, so that they settle well before.
+_MOST_BACKUPS = 100_000
 
 # Transitions before the first plan in a box: enough to fit a linear trend.
 _FIRST_PLAN = 20
@@ -91,10 +94,12 @@ class _Optimist:
         step_size: float | None,
         mirror_steps: int | None,
         plan_within_episodes: bool,
+        planning: Planning = MIRROR_DESCENT,
     ):
         self.n_actions, self.gamma, self.prior = n_actions, gamma, prior
         self._steps: dict[str, Any] = {"step_size": step_size, "mirror_steps": mirror_steps}
         self._within = plan_within_episodes
+        self._planning = planning
         self.returns = ReturnRange(gamma)
         self.policy = Policy(Constant(0.0, n_actions))
         self.planned_at = 0
@@ -198,11 +203,27 @@ class FinitePlanner(_Optimist):
         )
         ridge = imagined / data.size
 
-        def evaluate(policy: NDArray) -> NDArray:
+        shape = (len(data.index), self.n_actions)
+        action_values = np.zeros(shape)
+
+        def solve(policy: NDArray) -> NDArray:
             return self._solver.solve(above_prior, policy, self.gamma, ridge)
 
-        shape = (len(data.index), self.n_actions)
-        settled = settle(evaluate, shape, tolerance=_EXACT, **self._steps)
+        def backup(policy: NDArray) -> NDArray:
+            nonlocal action_values
+            values = (policy * action_values).sum(axis=1)
+            action_values = self._solver.backup(above_prior, values, self.gamma, ridge)
+            return action_values
+
+        solves = self._planning.exact is not False
+        settled = settle(
+            solve if solves else backup,
+            shape,
+            tolerance=_EXACT,
+            growth=self._planning.growth,
+            most_steps=MOST_STEPS if solves else _MOST_BACKUPS,
+            **self._steps,
+        )
         return TablePolicy(Table(data.index, settled.exponents))
 
     def chosen(self) -> dict[str, Any]:
@@ -264,6 +285,7 @@ class BoxPlanner(_Optimist):
             prior=prior,
             value_range=self._value_range(prior),
             kernel=self.kernel,
+            planning=self._planning,
             **self._steps,
         )
         self.model, self.policy, self.planned_at = model, Policy(model), self.size

@@ -106,6 +106,7 @@ def make_planner(agent: Any) -> Planner:
         "step_size": agent.step_size,
         "mirror_steps": agent.mirror_steps,
         "plan_within_episodes": agent.plan_within_episodes,
+        "planning": agent._planning,
     }
     if observations.shape == ():
         if not isinstance(agent.kernel, Dirac | None):

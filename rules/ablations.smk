@@ -1,4 +1,4 @@
-# Each of POWR's choices undone alone, whatever the scale.
+# Each of POWR's choices undone alone, and its planner replaced, whatever the scale.
 
 
 rule ablation_table:
@@ -13,7 +13,8 @@ rule ablation_table:
         ),
         code=CODE,
     output:
-        "results/ablations/ablations.csv",
+        choices="results/ablations/ablations.csv",
+        planners="results/ablations/planners.csv",
     log:
         "logs/ablations/table.log",
     localrule: True
@@ -25,28 +26,28 @@ rule ablation_table:
 
 rule ablation_figure:
     input:
-        table=rules.ablation_table.output,
+        tables=rules.ablation_table.output,
         code=PLOTS,
     output:
-        pdf="figures/ablations/choices.pdf",
-        svg=report("figures/ablations/choices.svg", category="Ablations"),
-        png="figures/ablations/choices.png",
+        pdf="figures/ablations/{figure}.pdf",
+        svg=report("figures/ablations/{figure}.svg", category="Ablations"),
+        png="figures/ablations/{figure}.png",
     log:
-        "logs/ablations/figure.log",
+        "logs/ablations/{figure}.log",
     localrule: True
     conda:
         "../environment.yml"
     params:
         folder=lambda wildcards, output: Path(output.pdf).parent,
     shell:
-        "python -m suite figure choices --scale ablations --out-dir {params.folder:q} 2> {log:q}"
+        "python -m suite figure {wildcards.figure} --scale ablations --out-dir {params.folder:q} 2> {log:q}"
 
 
 # snakemake --cores 2 ablations
 rule ablations:
     input:
-        table=rules.ablation_table.output,
-        figure=rules.ablation_figure.output,
+        tables=rules.ablation_table.output,
+        figures=expand(rules.ablation_figure.output, figure=["choices", "planners"]),
         template="suite/ablations/page.md.j2",
         code=CODE,
     output:

@@ -54,13 +54,29 @@ class EmpiricalMDP:
         self, rewards: NDArray, policy: NDArray, gamma: float, regularization: float
     ) -> NDArray:
         """The action values; rewards summed per pair, policy at the distinct states."""
-        data, count = self.data, self._shrunk_count(regularization)
-        frequency = data.continuing_count / count[data.triple_pair]
-        mean_rewards = self._table(self._cell_of_pair, rewards / count)
+        mean_rewards, frequency = self._means(rewards, regularization)
         state_rewards = (policy * mean_rewards).sum(axis=1)
         probability = policy.T.ravel()[self._cell_of_triple] * frequency
         values = self._bellman.values(gamma * probability, state_rewards)
-        next_values = frequency * values[data.triple_next]
+        return self._look_ahead(mean_rewards, frequency, values, gamma)
+
+    def backup(
+        self, rewards: NDArray, values: NDArray, gamma: float, regularization: float
+    ) -> NDArray:
+        """The action values of one step before these values of the distinct states."""
+        mean_rewards, frequency = self._means(rewards, regularization)
+        return self._look_ahead(mean_rewards, frequency, values, gamma)
+
+    def _means(self, rewards: NDArray, regularization: float) -> tuple[NDArray, NDArray]:
+        """The mean reward of each pair, and how often a pair goes on as each triple does."""
+        count = self._shrunk_count(regularization)
+        frequency = self.data.continuing_count / count[self.data.triple_pair]
+        return self._table(self._cell_of_pair, rewards / count), frequency
+
+    def _look_ahead(
+        self, mean_rewards: NDArray, frequency: NDArray, values: NDArray, gamma: float
+    ) -> NDArray:
+        next_values = frequency * values[self.data.triple_next]
         return mean_rewards + gamma * self._table(self._cell_of_triple, next_values)
 
     def regress(self, targets: NDArray, regularization: float) -> NDArray:

@@ -1,4 +1,4 @@
-"""docs/ablations.md: what each ablation undoes, in written words, and the table of what came of it.
+"""docs/ablations.md: what each ablation undoes, in written words, and what came of it in tables.
 
 python -m suite ablations-page
 """
@@ -13,27 +13,34 @@ import jinja2
 import pandas as pd
 
 from suite import config, markdown
+from suite.ablations import planners
 from suite.command import make_parser, write_result
 from suite.plots.render import number
 from suite.results.tables import read_table
 
 TEMPLATES = Path(__file__).parent
 MISSING = "–"
-HEAD = (
-    *("environment", "threshold", "timesteps", "ablation", "seeds"),
-    *("arrived", "first", "lasting", "return", "CPU s"),
-)
+MEASURED = ("seeds", "arrived", "first", "lasting", "return", "CPU s")
+HEAD = ("environment", "threshold", "timesteps", "ablation", *MEASURED)
+PLANNERS_HEAD = ("environment", *planners.CHOICES, *MEASURED)
 
 
 def cells(row: Any) -> list[str]:
-    """A row of the table in words: an arrival that is empty is never, if there was a run."""
     facts = [row.environment, number(row.threshold), f"{row.timesteps:,}", f"`{row.ablation}`"]
+    return [*facts, *measured(row)]
+
+
+def planner_cells(row: Any) -> list[str]:
+    return [row.environment, row.rhythm, row.optimism, row.planner, *measured(row)]
+
+
+def measured(row: Any) -> list[str]:
+    """What the runs say in words: an arrival that is empty is never, if there was a run."""
     seeds = f"{row.seeds} of {row.seeds_planned}"
     if row.seeds == 0:
-        return [*facts, seeds, *[MISSING] * 5]
+        return [seeds, *[MISSING] * 5]
     times = (row.median_first_arrival, row.median_lasting_arrival)
     return [
-        *facts,
         seeds,
         f"{row.n_reached} of {row.seeds}",
         *("never" if pd.isna(time) else f"{time:,.0f}" for time in times),
@@ -42,7 +49,12 @@ def cells(row: Any) -> list[str]:
     ]
 
 
-def render(table: pd.DataFrame) -> str:
+def finished(table: pd.DataFrame) -> tuple[int, int]:
+    """How many runs a table was made of, and of how many."""
+    return int(table["seeds"].sum()), int(table["seeds_planned"].sum())
+
+
+def render(table: pd.DataFrame, planner_table: pd.DataFrame) -> str:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         undefined=jinja2.StrictUndefined,
@@ -51,9 +63,14 @@ def render(table: pd.DataFrame) -> str:
     )
     return environment.get_template("page.md.j2").render(
         changes=dict(zip(table["ablation"], table["change"], strict=True)),
-        seeds=int(table["seeds"].sum()),
-        planned=int(table["seeds_planned"].sum()),
+        finished=finished(table),
         table=markdown.table([HEAD, *map(cells, table.itertuples())]),
+        planners_finished=finished(planner_table),
+        alike={choice: planners.alike(planner_table, choice) for choice in planners.CHOICES},
+        factor=planners.ALIKE,
+        planner_table=markdown.table(
+            [PLANNERS_HEAD, *map(planner_cells, planner_table.itertuples())]
+        ),
     )
 
 
@@ -63,7 +80,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
 
     def make() -> dict[Path, str]:
-        table = read_table(options.results / config.ABLATIONS / "ablations.csv")
-        return {options.out: render(table)}
+        folder = options.results / config.ABLATIONS
+        return {
+            options.out: render(
+                read_table(folder / "ablations.csv"), read_table(folder / "planners.csv")
+            )
+        }
 
     return write_result(parser.prog, make)

@@ -19,6 +19,9 @@ def kind_of(algorithm: Mapping[str, Any]) -> str:
     """The kind of an algorithm block of envs.yaml: by its class and, if deep, by its source."""
     if algorithm["class"] == "powr":
         return POWR
-    if baselines.family(algorithm["class"]) == "classic":
+    family = baselines.family(algorithm["class"])
+    if family == "planners":
+        return POWR
+    if family == "classic":
         return TEXTBOOK
     return DEEP_OF_SOURCE.get(algorithm["source"]["kind"], DEEP)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from suite import SuiteError
+from suite.config.kinds import POWR, kind_of
 from suite.config.models import Study
 from suite.config.reading import check_model, read_yaml
 
@@ -84,7 +85,7 @@ def check_names(study: Mapping[str, Any], path: str | Path) -> None:
             _check_known(timesteps, scale["timesteps"], f"{place}.only.{algorithm}")
     if ABLATIONS in study["scales"]:
         raise SuiteError(f"{path}: scales.{ABLATIONS}: is the scale of all ablations: rename it")
-    of_powr = [name for name, algorithm in algorithms.items() if algorithm["class"] == "powr"]
+    of_powr = [name for name, algorithm in algorithms.items() if kind_of(algorithm) == POWR]
     for name, scope in study.get("ablations", {}).items():
         place = f"{path}: ablations.{name}"
         _check_known(scope["algorithms"], of_powr, f"{place}.algorithms")
@@ -168,7 +169,10 @@ def runs(study: Mapping[str, Any], scale: str) -> list[Run]:
 
 
 def variants(study: Mapping[str, Any], name: str) -> list[Variant]:
-    """Every combination of the settings that one of the ablations varies, on its environments."""
+    """Every combination of the settings that one of the ablations varies, on its environments.
+
+    A value of null leaves the setting as it comes.
+    """
     _check_known([name], study.get("ablations", {}), "ablation")
     scope = study["ablations"][name]
     return [
@@ -188,7 +192,8 @@ def variants(study: Mapping[str, Any], name: str) -> list[Variant]:
 
 def _combinations(choices: Mapping[str, list[Any]]) -> list[dict[str, Any]]:
     return [
-        dict(zip(choices, values, strict=True)) for values in itertools.product(*choices.values())
+        {name: value for name, value in zip(choices, values, strict=True) if value is not None}
+        for values in itertools.product(*choices.values())
     ]
 
 

@@ -35,28 +35,36 @@ def draw(tables: Tables) -> Figure:
 
 
 def note(table: pd.DataFrame) -> str:
-    seeds, planned = table["seeds"].sum(), table["seeds_planned"].sum()
-    missing = f" {planned - seeds} of {planned} runs are missing." if seeds < planned else ""
     return (
         "Timesteps to the first evaluation at the threshold: further left is better. A dot is a "
         "seed, a bar the median over seeds. A hollow dot is a seed that never arrived within its "
         "budget, the dashed line. Red is POWR as it comes; each other row changes what it says."
-        f"{missing}"
+        f"{missing_runs(table)}"
     )
+
+
+def missing_runs(table: pd.DataFrame) -> str:
+    """A sentence, or nothing where all runs are there."""
+    seeds, planned = table["seeds"].sum(), table["seeds_planned"].sum()
+    return f" {planned - seeds} of {planned} runs are missing." if seeds < planned else ""
 
 
 def draw_panel(panel: Axes, rows: pd.DataFrame, labelled: bool) -> None:
     budget = rows["timesteps"].iloc[0]
-    threshold = number(rows["threshold"].iloc[0])
-    panel.set_title(f"{panel.get_title()}\nthreshold {threshold}", fontsize=7)
+    set_frame(panel, rows["threshold"].iloc[0], budget)
+    panel.set_yticks(range(len(rows)), rows["change"] if labelled else [""] * len(rows))
+    panel.set_ylim(len(rows) - 0.5, -0.5)
+    for place, row in enumerate(rows.itertuples()):
+        colour = AS_IT_COMES if row.ablation == "none" else UNDONE
+        draw_row(panel, place, row, never_of(budget), colour)
+
+
+def set_frame(panel: Axes, threshold: float, budget: float) -> None:
+    panel.set_title(f"{panel.get_title()}\nthreshold {number(threshold)}", fontsize=7)
     set_time_axis(panel, budget)
     panel.axvline(budget, color="0.6", lw=0.7, dashes=(3, 2))
     panel.grid(visible=True, axis="x")
     panel.tick_params(axis="y", length=0)
-    panel.set_yticks(range(len(rows)), rows["change"] if labelled else [""] * len(rows))
-    panel.set_ylim(len(rows) - 0.5, -0.5)
-    for place, row in enumerate(rows.itertuples()):
-        draw_row(panel, place, row, never_of(budget))
 
 
 def set_time_axis(panel: Axes, budget: float) -> None:
@@ -74,12 +82,11 @@ def never_of(budget: float) -> float:
     return budget * (budget / FIRST) ** BEYOND
 
 
-def draw_row(panel: Axes, place: int, row: Any, never: float) -> None:
+def draw_row(panel: Axes, place: float, row: Any, never: float, colour: str) -> None:
     if row.seeds == 0:
         middle = np.sqrt(np.prod(panel.get_xlim()))
         panel.text(middle, place, "no run yet", fontsize=5.5, color="0.5", ha="center", va="center")
         return
-    colour = AS_IT_COMES if row.ablation == "none" else UNDONE
     arrived = arrivals_of(row.first_arrivals)
     heights = place + SPREAD * (np.arange(row.seeds) - (row.seeds - 1) / 2) / row.seeds
     dots: dict[str, Any] = {"linestyle": "none", "marker": "o", "ms": 3, "mec": colour, "mew": 0.7}

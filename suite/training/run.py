@@ -105,7 +105,7 @@ def run(settings: dict[str, Any], seed: int, name: str) -> tuple[str, dict[str, 
             "evaluation was due"
         )
     csv = as_csv(recorder.rows)
-    agent = saved(trained) if isinstance(trained, POWR) else None
+    agent = saved(trained) if type(trained) is POWR else None
     document = {
         "settings": {**settings, "seed": seed},
         "digest": config.digest(settings),

@@ -1,19 +1,20 @@
-"""docs/ablations.md is what the shipped table says, for every ablation of envs.yaml."""
+"""docs/ablations.md is what the shipped tables say, for every ablation of envs.yaml."""
 
 from pathlib import Path
 
 import pandas as pd
 
 from suite import config
-from suite.ablations import page
+from suite.ablations import page, planners
 
 ROOT = Path(__file__).parents[2]
 TABLE = pd.read_csv(ROOT / "results" / "ablations" / "ablations.csv")
+PLANNERS = pd.read_csv(ROOT / "results" / "ablations" / "planners.csv")
 TEXT = (ROOT / "docs" / "ablations.md").read_text(encoding="utf-8")
 
 
-def test_every_number_is_that_of_the_table():
-    assert page.render(TABLE) == TEXT
+def test_every_number_is_that_of_the_tables():
+    assert page.render(TABLE, PLANNERS) == TEXT
 
 
 def test_the_table_has_every_ablation_on_every_environment():
@@ -21,6 +22,7 @@ def test_the_table_has_every_ablation_on_every_environment():
     planned = {
         (environment, name, plan["seeds"], timesteps)
         for name, plan in ablations.items()
+        if name != planners.NAME
         for environment, timesteps in plan["timesteps"].items()
     }
     columns = ["environment", "ablation", "seeds_planned", "timesteps"]
@@ -28,9 +30,26 @@ def test_the_table_has_every_ablation_on_every_environment():
     assert len(TABLE) == len(planned)
 
 
-def test_every_ablation_is_explained_and_the_figure_shown():
-    for name in config.load(ROOT / "envs.yaml")["ablations"]:
+def test_the_planners_table_has_every_combination():
+    ablation = config.load(ROOT / "envs.yaml")["ablations"][planners.NAME]
+    planned = {
+        (environment, rhythm, optimism, planner, ablation["seeds"], timesteps)
+        for environment, timesteps in ablation["timesteps"].items()
+        for rhythm in ("within", "between")
+        for optimism in ("on", "off")
+        for planner in planners.PLANNERS.values()
+    }
+    columns = ["environment", *planners.CHOICES, "seeds_planned", "timesteps"]
+    assert set(PLANNERS[columns].itertuples(index=False, name=None)) == planned
+    assert len(PLANNERS) == len(planned) == 36
+
+
+def test_every_ablation_is_explained_and_the_figures_shown():
+    for name in set(TABLE["ablation"]):
         assert f"\n- `{name}`" in TEXT
-    assert "](../figures/ablations/choices.png)" in TEXT
-    for suffix in ("pdf", "svg", "png"):
-        assert (ROOT / "figures" / "ablations" / f"choices.{suffix}").stat().st_size > 1000
+    for name in planners.PLANNERS.values():
+        assert f"\n- **{name}**" in TEXT
+    for figure in ("choices", "planners"):
+        assert f"](../figures/ablations/{figure}.png)" in TEXT
+        for suffix in ("pdf", "svg", "png"):
+            assert (ROOT / "figures" / "ablations" / f"{figure}.{suffix}").stat().st_size > 1000

@@ -1,4 +1,4 @@
-"""The table of the ablations, its figure and its page, from made-up run files."""
+"""The tables of the ablations, their figures and their page, from made-up run files."""
 
 import copy
 import hashlib
@@ -9,9 +9,10 @@ import pytest
 import yaml
 
 from suite import SuiteError, config
-from suite.ablations import page, tables
+from suite.ablations import page, planners, tables
 from suite.ablations.tables import main
 from suite.plots import choices
+from suite.plots import planners as planners_figure
 from suite.results.run_file import RunFileError
 from tests.support.run_files import PROVENANCE, STUDY
 from tests.support.run_files import csv_text as run_text
@@ -24,21 +25,43 @@ PLAN = {
 ABLATIONS = {
     "none": {**PLAN, "change": "POWR as it comes"},
     "task": {**PLAN, "change": "another discount", "settings": {"gamma": [0.9]}},
+    "planners": {
+        **PLAN,
+        "seeds": 1,
+        "algorithms": ["powr", "powr-policy-iteration", "powr-value-iteration"],
+        "settings": {"plan_within_episodes": [None, False], "prior": [None, -1.0]},
+    },
+}
+PLANNERS = {
+    f"powr-{kind}-iteration": {
+        **STUDY["algorithms"]["powr"],
+        "class": f"powr_{kind}_iteration",
+    }
+    for kind in ("policy", "value")
 }
 
 
 @pytest.fixture
 def study():
-    return {**copy.deepcopy(STUDY), "ablations": copy.deepcopy(ABLATIONS)}
+    study = copy.deepcopy({**STUDY, "ablations": ABLATIONS})
+    study["algorithms"] |= PLANNERS
+    return study
 
 
 @pytest.fixture
 def results(study, tmp_path):
-    """On FrozenLake seed 2 never arrives, and with another discount none; the car always does."""
+    """On FrozenLake seed 2 never arrives, and with another discount none; the car always does.
+
+    Planners arrive early there, between episodes late; value iteration without optimism never.
+    """
     for name in study["ablations"]:
         for variant, run in config.variant_runs(study, name):
             late = 1.0 if run.seed < 2 and name == "none" else 0.0
             early = late if run.seed == 0 else 0.0
+            if name == "planners":
+                is_value = run.algorithm == "powr-value-iteration"
+                late = 0.0 if is_value and "prior" in variant.varied else 1.0
+                early = 0.0 if "plan_within_episodes" in variant.varied else late
             if run.environment == "MountainCar-v0":
                 early, late = -200.0, -105.0
             write(tmp_path, variant, run, run_text({100: early, 1000: late}))
@@ -100,16 +123,17 @@ def test_missing_runs_stop_the_command_or_are_counted(study, results, command, c
         if run.environment == "MountainCar-v0":
             (results / run.path).unlink()
     assert main(command) == 1
-    assert (
-        "3 of 12 runs of the ablations are missing: run `make ablations`" in capsys.readouterr().err
-    )
+    # 12 runs of two ablations and 24 of the planners, of which they share two.
+    fault = "3 of 34 runs of the ablations are missing"
+    assert f"{fault}: run `make ablations`" in capsys.readouterr().err
     assert main([*command, "--partial"]) == 0
-    assert "3 of 12 runs of the ablations are missing" in capsys.readouterr().err
+    assert fault in capsys.readouterr().err
     table = pd.read_csv(results / "ablations" / "ablations.csv")
     assert table["seeds"].tolist() == [3, 3, 3, 0]
     assert table["seeds_planned"].tolist() == [3, 3, 3, 3]
-    text = page.render(table)
+    text = page.render(table, pd.read_csv(results / "ablations" / "planners.csv"))
     assert "**9 of the 12 runs are finished.**" in text
+    assert "of the 24 runs" not in text
     assert "| MountainCar-v0 | −110 | 1,000 | `task` | 0 of 3 | – | – | – | – | – |" in text
 
 
@@ -138,6 +162,13 @@ def test_the_page_shows_the_numbers_of_the_table(results, command, tmp_path):
     )
     assert "`task` | 3 of 3 | 0 of 3 | never | never | 0.00 | 5 |" in text
     assert "runs are finished" not in text
+    assert (
+        "| FrozenLake-v1 | between | on | value iteration | 1 of 1 | 1 of 1 | 1,000 | 1,000 |"
+        in text
+    )
+    # Not alike are the two rhythms on FrozenLake where value iteration never arrives.
+    assert "In 6 of 8 combinations of environment, rhythm and optimism" in text
+    assert "7 of 12 combinations of all else, and optimism or none in 10 of 12." in text
 
 
 def test_the_figure_shows_every_seed(results, command):
@@ -155,4 +186,77 @@ def test_the_figure_shows_every_seed(results, command):
     assert [label.get_text() for label in ice.get_yticklabels()] == [
         "POWR as it comes",
         "another discount",
+    ]
+
+
+def test_planners_of_one_combination_stand_side_by_side(study, results):
+    table = planners.tabulate(study, results)
+    assert len(table) == 24
+    columns = ["rhythm", "optimism", "planner", "first_arrivals"]
+    ice = table[table["environment"] == "FrozenLake-v1"][columns].to_numpy().tolist()
+    assert ice[:6] == [
+        ["within", "on", "mirror descent", "100"],
+        ["within", "on", "policy iteration", "100"],
+        ["within", "on", "value iteration", "100"],
+        ["within", "off", "mirror descent", "100"],
+        ["within", "off", "policy iteration", "100"],
+        ["within", "off", "value iteration", ""],
+    ]
+    assert [rhythm for rhythm, *_ in ice[6:]] == ["between"] * 6
+    assert [arrival for *_, arrival in ice[6:]] == ["1000"] * 5 + [""]
+
+
+@pytest.mark.parametrize(
+    ("medians", "alike"),
+    [
+        ([100, 150, 200], True),
+        ([100, 150, 201], False),
+        ([None, None, None], True),
+        ([100, 100, None], False),
+    ],
+)
+def test_medians_are_alike_within_a_factor_of_two(medians, alike):
+    rows = pd.DataFrame({"median_first_arrival": pd.Series(medians, dtype=float)})
+    assert planners.are_alike(rows) is alike
+
+
+def test_partial_runs_of_the_planners_are_shown_and_counted(study, results, command):
+    missing = [run for _, run in config.variant_runs(study, "planners") if "value" in run.algorithm]
+    for run in missing:
+        (results / run.path).unlink()
+    assert main([*command, "--partial"]) == 0
+    table = pd.read_csv(results / "ablations" / "planners.csv")
+    assert table["seeds"].sum() == 16
+    text = page.render(pd.read_csv(results / "ablations" / "ablations.csv"), table)
+    assert "**16 of the 24 runs are finished.**" in text
+    assert "| value iteration | 0 of 1 | – | – | – | – | – |" in text
+    assert "combinations of environment, rhythm and optimism the three" not in text
+    figure = planners_figure.draw(table)
+    written = [text.get_text() for text in figure.axes[0].texts]
+    assert written == ["no run yet"] * 4
+    assert "8 of 24 runs are missing." in " ".join(figure.get_supxlabel().split())
+
+
+def test_the_figure_of_the_planners_tells_them_by_colour(results, command):
+    assert main(command) == 0
+    figure = planners_figure.draw(pd.read_csv(results / "ablations" / "planners.csv"))
+    ice, _ = figure.axes
+    dots = [line for line in ice.lines if line.get_label() in ("arrived", "never")]
+    by_colour = {}
+    for line in dots:
+        by_colour.setdefault(line.get_markeredgecolor(), []).extend(line.get_xdata())
+    mirror, policy, value = (by_colour[colour] for colour in planners_figure.COLOURS.values())
+    assert mirror == policy == [100, 100, 1000, 1000]
+    assert value[::2] == [100, 1000]
+    assert all(time > 1000 for time in value[1::2])
+    assert [label.get_text() for label in ice.get_yticklabels()] == [
+        "plans within episodes,\noptimistic",
+        "plans within episodes,\nnot optimistic",
+        "plans between episodes,\noptimistic",
+        "plans between episodes,\nnot optimistic",
+    ]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == [
+        "mirror descent",
+        "policy iteration",
+        "value iteration",
     ]

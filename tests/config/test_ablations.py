@@ -75,6 +75,14 @@ def test_an_ablation_of_nothing_is_the_run_of_a_scale(small):
     assert digests(small) == {run.digest for run in config.runs(small, "swift")}
 
 
+def test_null_leaves_a_setting_as_it_comes(small):
+    small["ablations"]["pace"] |= {"settings": {"gamma": [None, 0.9]}, "environments": {}}
+    found = config.variants(small, "pace")
+    assert [variant.varied for variant in found] == [{}, {"gamma": 0.9}] * 2
+    for variant in found:
+        assert variant.resolved["algorithm"]["settings"] == variant.varied
+
+
 def test_two_ablations_share_a_run(small):
     small["ablations"]["other"] = {
         "seeds": 1,

@@ -11,6 +11,7 @@ from suite.names import algorithm_name
     [
         ("powr", "POWR"),
         ("powr-authors", "POWR"),
+        ("powr-value-iteration", "POWR"),
         ("rmax", "textbook"),
         ("lspi", "textbook"),
         ("dqn", "deep, library defaults"),

@@ -1,0 +1,55 @@
+"""planners.pdf: timesteps to the threshold of POWR's planner and of two others in its place."""
+
+from __future__ import annotations
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from suite.plots.choices import draw_row, missing_runs, never_of, set_frame
+from suite.plots.render import PANELS_A_ROW, add_note, make_panels
+from suite.plots.style import KNOWN
+
+COLOURS = {
+    "mirror descent": KNOWN["powr"].colour,
+    "policy iteration": KNOWN["ppo"].colour,
+    "value iteration": KNOWN["trpo"].colour,
+}
+RHYTHM = {"within": "within episodes", "between": "between episodes"}
+OPTIMISM = {"on": "optimistic", "off": "not optimistic"}
+HEIGHT = 3.4
+GAP = 0.7  # between two groups, in rows
+
+
+def draw(table: pd.DataFrame) -> Figure:
+    environments = list(dict.fromkeys(table["environment"]))
+    figure, panels = make_panels(environments, HEIGHT)
+    for place, (panel, environment) in enumerate(zip(panels, environments, strict=True)):
+        rows = table[table["environment"] == environment]
+        draw_panel(panel, rows, labelled=place % PANELS_A_ROW == 0)
+    handles = [Line2D([], [], color=colour, marker="o", lw=0, ms=4) for colour in COLOURS.values()]
+    figure.legend(handles, list(COLOURS), loc="outside upper center", ncols=len(COLOURS))
+    add_note(
+        figure,
+        "Timesteps to the first evaluation at the threshold: further left is better. A dot is a "
+        "seed, a bar the median over seeds. A hollow dot is a seed that never arrived within its "
+        "budget, the dashed line. Rows say when POWR plans and whether it values the untried."
+        f"{missing_runs(table)}",
+    )
+    return figure
+
+
+def draw_panel(panel: Axes, rows: pd.DataFrame, labelled: bool) -> None:
+    budget = rows["timesteps"].iloc[0]
+    set_frame(panel, rows["threshold"].iloc[0], budget)
+    top, centers, labels = 0.0, [], []
+    for (rhythm, optimism), group in rows.groupby(["rhythm", "optimism"], sort=False):
+        for place, row in enumerate(group.itertuples()):
+            draw_row(panel, top + place, row, never_of(budget), COLOURS[row.planner])
+        centers.append(top + (len(group) - 1) / 2)
+        labels.append(f"plans {RHYTHM[rhythm]},\n{OPTIMISM[optimism]}" if labelled else "")
+        top += len(group) + GAP
+        panel.axhline(top - (1 + GAP) / 2, color="0.85", lw=0.6)
+    panel.set_yticks(centers, labels)
+    panel.set_ylim(top - (1 + GAP) / 2, -(1 + GAP) / 2)

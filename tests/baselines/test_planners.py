@@ -1,0 +1,150 @@
+"""POWR with other planners: all agree with dynamic programming, and differ in nothing else."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+from baselines.planners.powr_policy_iteration import PolicyIteration
+from baselines.planners.powr_value_iteration import ValueIteration
+from powr import POWR
+from powr.tabular import TabularMDP
+from suite.training import run
+from tests.powr.environments import Corridor
+from tests.powr.test_planners import linear_system, model_of
+
+GAMMA = 0.95
+PLANNERS = [POWR, PolicyIteration, ValueIteration]
+others = pytest.mark.parametrize("planner", PLANNERS[1:])
+every_planner = pytest.mark.parametrize("planner", PLANNERS)
+
+
+def random_steps(seed, n_states=12, n_actions=2):
+    """Every pair once, with an outcome of its own; some end the episode."""
+    rng = np.random.default_rng(seed)
+    return [
+        (state, action, rng.normal(), int(rng.integers(n_states)), bool(rng.random() < 0.1))
+        for state in range(n_states)
+        for action in range(n_actions)
+    ]
+
+
+def table_of(steps, n_states=12, n_actions=2):
+    transition = np.zeros((n_states, n_actions, n_states))
+    rewards = np.zeros((n_states, n_actions))
+    for state, action, reward, next_state, terminated in steps:
+        transition[state, action, next_state] = not terminated
+        rewards[state, action] = reward
+    return TabularMDP.from_arrays(
+        transition, rewards=rewards, initial_distribution=np.full(n_states, 1 / n_states)
+    )
+
+
+def planned(planner, steps):
+    finite = planner(Corridor(), gamma=GAMMA, seed=1000)._planner
+    for step in steps:
+        finite.observe(step, ended=True)
+    finite.plan()
+    return finite
+
+
+@every_planner
+@pytest.mark.parametrize("seed", range(1000, 1010))
+def test_a_plan_is_the_optimum_of_exact_dynamic_programming(planner, seed):
+    steps = random_steps(seed)
+    mdp, plan = table_of(steps), planned(planner, steps)
+    optimal = mdp.optimal_action_values(GAMMA)
+    for policy in (plan.policy, plan.shown):
+        found = mdp.action_values(policy.probabilities(range(12)), GAMMA)
+        np.testing.assert_allclose(found, optimal, atol=1e-4 * np.ptp(optimal))
+        np.testing.assert_array_equal(policy.greedy(range(12)), optimal.argmax(axis=1))
+
+
+@every_planner
+def test_actions_of_equal_value_share(planner):
+    """Both actions of state 0 end with the same reward."""
+    plan = planned(planner, [(0, 0, 1.0, 1, True), (0, 1, 1.0, 1, True), (1, 0, 0.0, 0, False)])
+    np.testing.assert_allclose(plan.policy.probabilities([0]), [[0.5, 0.5]])
+
+
+def test_the_planners_agree_in_a_box():
+    columns, *_ = linear_system()
+    mirror, policy, value = (model_of(columns, planning=each._planning) for each in PLANNERS)
+    for other in (policy, value):
+        np.testing.assert_array_equal(other.centers, mirror.centers)
+        # Each ends where a sweep changes 1e-4 of the range; the horizon is 10 sweeps.
+        tolerance = 1e-3 * np.ptp(mirror.values)
+        np.testing.assert_allclose(other.values, mirror.values, atol=tolerance)
+    assert policy.settled.n_steps < value.settled.n_steps
+
+
+def test_only_value_iteration_backs_up_once_per_step():
+    """On a long way to the reward it needs a step per state; the others know values exactly."""
+    length = 60
+    env = Corridor(length=length)
+
+    def evaluations(planner):
+        finite = planner(env, gamma=GAMMA, seed=1000)._planner
+        for state in range(length):
+            end = state == length - 1
+            finite.observe((state, 1, float(end), state + 1, end), ended=end)
+            finite.observe((state, 0, 0.0, max(state - 1, 0), False), ended=False)
+        calls = {"solve": 0, "backup": 0}
+        for name in calls:
+            method = getattr(finite._solver, name)
+
+            def counted(*arguments, name=name, method=method):
+                calls[name] += 1
+                return method(*arguments)
+
+            setattr(finite._solver, name, counted)
+        finite.plan()
+        return calls["solve"], calls["backup"]
+
+    for planner in (POWR, PolicyIteration):
+        solves, backups = evaluations(planner)
+        assert 1 < solves <= length
+        assert backups == 0
+    solves, backups = evaluations(ValueIteration)
+    assert solves == 0
+    assert backups > length
+
+
+@others
+@pytest.mark.parametrize("continuous", [False, True], ids=["finite", "box"])
+def test_nothing_but_the_planner_differs(planner, continuous):
+    defined = {name for name in vars(planner) if not name.startswith("__")}
+    assert defined - {"_abc_impl"} == {"_planning"}
+    env = Corridor(continuous=continuous)
+    settings = {"prior": -1.0, "plan_within_episodes": False, "gamma": 0.9}
+    agents = [each(env, seed=1000, **settings) for each in (POWR, planner)]
+    ours, theirs = (vars(agent._planner) for agent in agents)
+    assert type(agents[0]._planner) is type(agents[1]._planner)
+    assert ours.keys() == theirs.keys()
+    different = {name for name in ours if pickle.dumps(ours[name]) != pickle.dumps(theirs[name])}
+    assert different == {"_planning"}
+
+
+@others
+def test_it_learns_in_finite_spaces_and_boxes_and_cannot_be_saved(planner, tmp_path):
+    for continuous in (False, True):
+        agent = planner(Corridor(continuous=continuous), seed=1000).learn(150)
+        assert agent.n_plans_ > 1
+        assert max(agent.episode_returns[-3:]) == max(agent.episode_returns)
+        with pytest.raises(ValueError, match=f"a {planner.__name__} cannot be saved: its file"):
+            agent.save(tmp_path / "agent.npz")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_run_leaves_no_agent(real_study):
+    block = real_study["algorithms"]["powr-value-iteration"]
+    settings = {
+        "environment": real_study["environments"]["FrozenLake-v1"],
+        "algorithm": {"class": block["class"], "settings": block["settings"]},
+        "timesteps": 100,
+        "evaluation": {"episodes": 1, "first": 100, "per_decade": 1},
+    }
+    csv, document, agent = run.run(settings, 1000, "a run")
+    assert csv.count("\n") == 2
+    assert agent is None
+    assert "agent_sha256" not in document
