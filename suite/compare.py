@@ -395,7 +395,3 @@ def conclude(study: dict[str, Any], folder: Path, failed: Sequence[Run]) -> int:
         return 0
     logs = ", ".join(str((folder / run.path).with_suffix(".log")) for run in failed)
     return fail(PROGRAM, f"{len(failed)} of {len(runs)} runs failed, see {logs}")
-
-
-if __name__ == "__main__":
-    sys.exit(main())
