@@ -78,11 +78,12 @@ rule training_curves:
     conda:
         "../environment.yml"
     params:
+        figure="training_curves",
         scale=SCALE,
-        folder=lambda wildcards, output: Path(output.pdf).parent,
-        authors="",
+        folder=FIGURES,
     shell:
-        "python -m suite figure training_curves --scale {params.scale:q} {params.authors} --out-dir {params.folder:q} 2> {log:q}"
+        "python -m suite figure {params.figure} --scale {params.scale:q}"
+        " --out-dir {params.folder:q} 2> {log:q}"
 
 
 use rule training_curves as training_curves_authors with:
@@ -93,33 +94,25 @@ use rule training_curves as training_curves_authors with:
     log:
         f"logs/{SCALE}/training_curves_authors.log",
     params:
+        figure="training_curves --authors",
         scale=SCALE,
-        folder=lambda wildcards, output: Path(output.pdf).parent,
-        authors="--authors",
+        folder=FIGURES,
 
 
-rule threshold_boxplots:
-    input:
-        tables=rules.aggregate.output,
-        code=PLOTS,
+use rule training_curves as threshold_boxplots with:
     output:
         pdf=f"{FIGURES}/threshold_boxplots.pdf",
         svg=report(f"{FIGURES}/threshold_boxplots.svg", category="Figures"),
         png=f"{FIGURES}/threshold_boxplots.png",
     log:
         f"logs/{SCALE}/threshold_boxplots.log",
-    localrule: True
-    conda:
-        "../environment.yml"
     params:
+        figure="threshold_boxplots",
         scale=SCALE,
-        folder=lambda wildcards, output: Path(output.pdf).parent,
-        authors="",
-    shell:
-        "python -m suite figure threshold_boxplots --scale {params.scale:q} {params.authors} --out-dir {params.folder:q} 2> {log:q}"
+        folder=FIGURES,
 
 
-use rule threshold_boxplots as threshold_boxplots_authors with:
+use rule training_curves as threshold_boxplots_authors with:
     output:
         pdf=f"{FIGURES}/threshold_boxplots_authors.pdf",
         svg=report(f"{FIGURES}/threshold_boxplots_authors.svg", category="Figures"),
@@ -127,9 +120,9 @@ use rule threshold_boxplots as threshold_boxplots_authors with:
     log:
         f"logs/{SCALE}/threshold_boxplots_authors.log",
     params:
+        figure="threshold_boxplots --authors",
         scale=SCALE,
-        folder=lambda wildcards, output: Path(output.pdf).parent,
-        authors="--authors",
+        folder=FIGURES,
 
 
 rule gif:
@@ -192,31 +185,23 @@ rule cost:
     conda:
         "../environment.yml"
     params:
+        verb="cost",
         scale=SCALE,
     shell:
-        "python -m suite cost --scale {params.scale:q} 2> {log:q}"
+        "python -m suite {params.verb} --scale {params.scale:q} 2> {log:q}"
 
 
-rule ladder_table:
-    input:
-        study="envs.yaml",
-        runs=RUNS,
-        arrivals=rules.aggregate.output.arrivals,
-        code=CODE,
+use rule cost as ladder_table with:
     output:
         table=f"{RESULTS}/ladder.csv",
     log:
         f"logs/{SCALE}/ladder_table.log",
-    localrule: True
-    conda:
-        "../environment.yml"
     params:
+        verb="ladder",
         scale=SCALE,
-    shell:
-        "python -m suite ladder --scale {params.scale:q} 2> {log:q}"
 
 
-rule ladder:
+use rule training_curves as ladder with:
     input:
         table=rules.ladder_table.output.table,
         code=PLOTS,
@@ -226,14 +211,10 @@ rule ladder:
         png=f"{FIGURES}/ladder.png",
     log:
         f"logs/{SCALE}/ladder.log",
-    localrule: True
-    conda:
-        "../environment.yml"
     params:
+        figure="ladder",
         scale=SCALE,
-        folder=lambda wildcards, output: Path(output.pdf).parent,
-    shell:
-        "python -m suite figure ladder --scale {params.scale:q} --out-dir {params.folder:q} 2> {log:q}"
+        folder=FIGURES,
 
 
 # The theorems' figure is shown as it is shipped, and not made again for the report, which would take

@@ -221,7 +221,7 @@ def read_verdicts(path: Path, claims: Mapping[str, Any]) -> list[Judged]:
     asked = list(questions(claims))
     if set(groups) != {(claim["id"], against) for claim, against, _ in asked}:
         raise SuiteError(
-            f"{path}: judges other claims than claims.yaml has: run suite.claims.ledger again"
+            f"{path}: judges other claims than claims.yaml has: run `snakemake claims` again"
         )
     judged = []
     for claim, against, _ in asked:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import os
 import signal
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -153,7 +152,3 @@ def conclude(study: dict[str, Any], folder: Path, failed: Sequence[Run]) -> int:
         return 0
     logs = ", ".join(str((folder / run.path).with_suffix(".log")) for run in failed)
     return fail(PROGRAM, f"{len(failed)} of {len(runs)} runs failed, see {logs}")
-
-
-if __name__ == "__main__":
-    sys.exit(main())
