@@ -92,6 +92,7 @@ use rule training_curves as training_curves_authors with:
         png=f"{FIGURES}/training_curves_authors.png",
     log:
         f"logs/{SCALE}/training_curves_authors.log",
+    localrule: True
     params:
         scale=SCALE,
         folder=lambda wildcards, output: Path(output.pdf).parent,
@@ -126,6 +127,7 @@ use rule threshold_boxplots as threshold_boxplots_authors with:
         png=f"{FIGURES}/threshold_boxplots_authors.png",
     log:
         f"logs/{SCALE}/threshold_boxplots_authors.log",
+    localrule: True
     params:
         scale=SCALE,
         folder=lambda wildcards, output: Path(output.pdf).parent,
