@@ -93,6 +93,7 @@ use rule training_curves as training_curves_authors with:
         png=f"{FIGURES}/training_curves_authors.png",
     log:
         f"logs/{SCALE}/training_curves_authors.log",
+    localrule: True
     params:
         figure="training_curves --authors",
         scale=SCALE,
@@ -119,6 +120,7 @@ use rule training_curves as threshold_boxplots_authors with:
         png=f"{FIGURES}/threshold_boxplots_authors.png",
     log:
         f"logs/{SCALE}/threshold_boxplots_authors.log",
+    localrule: True
     params:
         figure="threshold_boxplots --authors",
         scale=SCALE,
