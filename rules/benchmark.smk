@@ -80,7 +80,7 @@ rule training_curves:
     params:
         figure="training_curves",
         scale=SCALE,
-        folder=FIGURES,
+        folder=lambda wildcards, output: Path(output.pdf).parent,
     shell:
         "python -m suite figure {params.figure} --scale {params.scale:q}"
         " --out-dir {params.folder:q} 2> {log:q}"
@@ -97,7 +97,7 @@ use rule training_curves as training_curves_authors with:
     params:
         figure="training_curves --authors",
         scale=SCALE,
-        folder=FIGURES,
+        folder=lambda wildcards, output: Path(output.pdf).parent,
 
 
 use rule training_curves as threshold_boxplots with:
@@ -110,7 +110,7 @@ use rule training_curves as threshold_boxplots with:
     params:
         figure="threshold_boxplots",
         scale=SCALE,
-        folder=FIGURES,
+        folder=lambda wildcards, output: Path(output.pdf).parent,
 
 
 use rule training_curves as threshold_boxplots_authors with:
@@ -124,7 +124,7 @@ use rule training_curves as threshold_boxplots_authors with:
     params:
         figure="threshold_boxplots --authors",
         scale=SCALE,
-        folder=FIGURES,
+        folder=lambda wildcards, output: Path(output.pdf).parent,
 
 
 rule gif:
@@ -216,7 +216,7 @@ use rule training_curves as ladder with:
     params:
         figure="ladder",
         scale=SCALE,
-        folder=FIGURES,
+        folder=lambda wildcards, output: Path(output.pdf).parent,
 
 
 # The theorems' figure is shown as it is shipped, and not made again for the report, which would take
