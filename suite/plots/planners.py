@@ -34,7 +34,7 @@ def draw(table: pd.DataFrame) -> Figure:
         figure,
         "Timesteps to the first evaluation at the threshold: further left is better. A dot is a "
         "seed, a bar the median over seeds. A hollow dot is a seed that never arrived within its "
-        "budget, the dashed line. Rows say when POWR plans and whether it values the untried."
+        "budget, the dashed line. An optimist values the untried at the best return seen so far."
         f"{missing_runs(table)}",
     )
     return figure
