@@ -9,7 +9,7 @@ import pytest
 from suite import SuiteError, config
 from suite.claims import ledger
 from suite.claims.page import by_claim, condition, count_sentences
-from suite.claims.rules import Times
+from suite.claims.rules.comparisons import Times
 from suite.results import aggregate
 from suite.results.statistics import Interval
 from tests.support.pointers import is_test

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from powr.kernels import Gaussian
-from suite.claims import ledger, theory_rules
-from suite.claims.rules import RULES
+from suite.claims import ledger
+from suite.claims.rules import RULES, estimates
 from suite.claims.verdicts import NOT_REPRODUCED, PARTLY, REPRODUCED, Data
 from suite.theory import counterexamples, estimation, inexact_pmd, operators
 
@@ -171,7 +171,7 @@ class TestCompatibleKernel:
         assert outcome.verdict == REPRODUCED
 
     def test_not_reproduced_by_a_kernel_of_another_kind(self, monkeypatch):
-        monkeypatch.setattr(theory_rules, "Exponential", lambda bandwidth: Gaussian(0.1))
+        monkeypatch.setattr(estimates, "Exponential", lambda bandwidth: Gaussian(0.1))
         outcome = judge("compatible_kernel", KERNEL)
         assert outcome.verdict == NOT_REPRODUCED
 

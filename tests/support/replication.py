@@ -8,7 +8,7 @@ import yaml
 
 from suite import config
 from suite.claims import ledger
-from suite.claims.theory_rules import THEORY_RULES
+from suite.claims.rules import THEORY_RULES
 from suite.plots import render
 from suite.report import report
 from suite.results import aggregate, cost

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from suite.claims.theory_rules import THEORY_RULES
+from suite.claims.rules import THEORY_RULES
 
 ROOT = Path(__file__).parent.parent.parent
 TRAINING = ("train", "train_powr")

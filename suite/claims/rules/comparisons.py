@@ -1,9 +1,4 @@
-"""The rules that decide a claim: each turns data and a claim's parameters into a verdict.
-
-claims.yaml states the rules in words. A rule sees nothing but the arrivals and the evaluations of
-the runs, and keeps what it found beside its verdict. Its parameters stand beside its function: a
-new rule is a function here, or in theory_rules.py, and its words in claims.yaml.
-"""
+"""Rules that compare an algorithm with others: by their times to a threshold, or their curves."""
 
 from __future__ import annotations
 
@@ -13,11 +8,10 @@ from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
-from pydantic import Field, model_validator
-from scipy import stats
+from pydantic import Field
 
-from suite.claims.theory_rules import THEORY_RULES
-from suite.claims.typed import Count, Names
+from suite.claims.rules.seeds import FEWEST_SEEDS, FEWEST_SEEDS_FOR_SPREAD, lacking_seeds
+from suite.claims.typed import Names
 from suite.claims.verdicts import (
     NOT_REPRODUCED,
     NOT_TESTED,
@@ -33,10 +27,6 @@ from suite.names import algorithm_name
 from suite.results import arrivals, statistics
 from suite.results.statistics import NO_INTERVAL, Interval
 
-EVALUATIONS_AT_THE_END = 5
-# With fewer seeds on a side, no data could bring the exact p-value down to 0.05.
-FEWEST_SEEDS = 3
-FEWEST_SEEDS_FOR_SPREAD = 4
 # Why a pair is left out.
 NOTHING_SHARED = "fewer than two evaluations are shared after both first updates"
 NOBODY_ARRIVES = "no run of the other arrives"
@@ -165,83 +155,7 @@ def less_spread(data: Data, parameters: Spread, level: float) -> Outcome:
     return _judge_pairs(_time_pairs, data, parameters, judge, level, FEWEST_SEEDS_FOR_SPREAD)
 
 
-class Arrivals(Parameters):
-    environment: str
-    column: Literal["mean", "exact_return"]
-    at_least: float | None = None
-    below_optimum: float | None = Field(default=None, ge=0)
-    when: Literal["ever", "end"]
-    arrive: dict[str, Count] = Field(min_length=1)  # timesteps of training, by algorithm
-    fail: dict[str, Count]
-
-    @model_validator(mode="after")
-    def _one_target(self) -> Self:
-        if (self.at_least is None) == (self.below_optimum is None):
-            raise ValueError("give one of at_least and below_optimum")
-        return self
-
-    def needed(self) -> list[tuple[str, str]]:
-        return [(self.environment, algorithm) for algorithm in (*self.arrive, *self.fail)]
-
-    def against(self, counterparts: Mapping[str, str]) -> Self:
-        renamed = {
-            key: {counterparts.get(name, name): n for name, n in getattr(self, key).items()}
-            for key in ("arrive", "fail")
-        }
-        return self.model_copy(update=renamed)
-
-    def target(self, optimum: float) -> float:
-        return optimum - (self.below_optimum or 0.0) if self.at_least is None else self.at_least
-
-    def is_met(self, run: pd.DataFrame, target: float) -> bool:
-        returns = run[self.column]
-        if self.when == "ever":
-            return bool((returns >= target).any())
-        return bool(returns.iloc[-EVALUATIONS_AT_THE_END:].median() >= target)
-
-
-def who_arrives(data: Data, parameters: Arrivals, level: float) -> Outcome:
-    """Most runs of some algorithms arrive at a return, and most runs of the others do not.
-
-    An algorithm trained for less than the claim is about is left open, unless it has arrived.
-    """
-    environment = parameters.environment
-    target = parameters.target(data.optima[environment])
-    if lacking := _lacking_seeds(data, parameters, FEWEST_SEEDS):
-        return Outcome(NOT_TESTED, reason=lacking)
-    findings = {}
-    for algorithm, horizon in {**parameters.arrive, **parameters.fail}.items():
-        runs = data.runs(environment, algorithm)
-        arrived = sum(parameters.is_met(run, target) for run in runs)
-        most = arrived > len(runs) / 2
-        trained = data.budgets[environment, algorithm]
-        is_open = trained < horizon and not (most and parameters.when == "ever")
-        confidence = stats.binomtest(arrived, len(runs)).proportion_ci()
-        findings[algorithm] = Finding(
-            f"{environment}: {algorithm_name(algorithm)}",
-            f"share of runs at {target:.2f} or more, trained {trained:,} of {horizon:,}",
-            arrived / len(runs),
-            Interval(float(confidence.low), float(confidence.high)),
-            supports=None if is_open else most == (algorithm in parameters.arrive),
-            runs=((environment, algorithm),),
-        )
-    return _judge_arrivals(findings, parameters)
-
-
-def _judge_arrivals(findings: Mapping[str, Finding], parameters: Arrivals) -> Outcome:
-    """Partly where each side of the claim, those that should and should not, holds for some."""
-    listed = list(findings.values())
-    if any(finding.supports is None for finding in listed):
-        return Outcome(NOT_TESTED, listed, "trained for fewer timesteps than the claim is about")
-    if all(finding.supports for finding in listed):
-        return Outcome(REPRODUCED, listed)
-    sides = [side for side in (parameters.arrive, parameters.fail) if side]
-    some = all(any(findings[name].supports for name in side) for side in sides)
-    return Outcome(PARTLY if some else NOT_REPRODUCED, listed)
-
-
-_RUN_RULES: tuple[Rule, ...] = (earlier, higher_area, less_stable, less_spread, who_arrives)
-RULES: Mapping[str, Rule] = {rule.__name__: rule for rule in (*_RUN_RULES, *THEORY_RULES)}
+RULES: tuple[Rule, ...] = (earlier, higher_area, less_stable, less_spread)
 
 
 def _timesteps(time: float) -> str:
@@ -277,7 +191,7 @@ def _judge_pairs(
 
     A claim that asks for all tests needs no correction, one that asks for any does.
     """
-    if lacking := _lacking_seeds(data, parameters, fewest_seeds):
+    if lacking := lacking_seeds(data, parameters, fewest_seeds):
         return Outcome(NOT_TESTED, reason=lacking)
     findings = [judge(pair) for pair in pairs(data, parameters)]
     tested = [i for i, finding in enumerate(findings) if not math.isnan(finding.p_value)]
@@ -294,16 +208,6 @@ def _judge_pairs(
     if all(judged):
         return Outcome(REPRODUCED, findings)
     return Outcome(PARTLY if any(judged) else NOT_REPRODUCED, findings)
-
-
-def _lacking_seeds(data: Data, parameters: Parameters, fewest: int) -> str:
-    """Whose seeds are fewest, where they are fewer than a verdict needs; empty if they are not."""
-    seeds = {pair: len(data.runs(*pair)) for pair in parameters.needed()}
-    environment, algorithm = pair = min(seeds, key=lambda pair: seeds[pair])
-    if seeds[pair] >= fewest:
-        return ""
-    there = "1 seed" if seeds[pair] == 1 else f"{seeds[pair]} seeds"
-    return f"{there} of {algorithm_name(algorithm)} on {environment}, {fewest} are needed"
 
 
 def _judge_larger(

@@ -1,0 +1,16 @@
+"""The rules that decide a claim: each turns data and a claim's parameters into a verdict.
+
+claims.yaml states the rules in words. A rule sees nothing but the arrivals and the evaluations of
+the runs, and keeps what it found beside its verdict. Rules about theorems need no runs: both sides
+are computed. The parameters of a rule stand beside its function: a new rule is a function in one of
+these modules, in the RULES of that module, and its words in claims.yaml.
+"""
+
+from collections.abc import Mapping
+
+from suite.claims.rules import comparisons, descent, estimates, identities, who_arrives
+from suite.claims.verdicts import Rule
+
+RUN_RULES = (*comparisons.RULES, *who_arrives.RULES)
+THEORY_RULES = (*identities.RULES, *descent.RULES, *estimates.RULES)
+RULES: Mapping[str, Rule] = {rule.__name__: rule for rule in (*RUN_RULES, *THEORY_RULES)}

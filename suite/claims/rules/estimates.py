@@ -1,0 +1,106 @@
+"""Rules on the errors of estimated action values: their bounds, and how they fall with data."""
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+from pydantic import Field
+
+from powr.kernels import Exponential
+from suite.claims.rules.finite_models import (
+    OnTables,
+    WithRandomModels,
+    models_of,
+    random_models_of,
+)
+from suite.claims.typed import Count, Gamma, Positive
+from suite.claims.verdicts import Data, Finding, Outcome, Parameters, Rule, graded
+from suite.theory import compatibility, estimation
+
+ROUNDING = 1e-9
+
+
+class SimulationBound(WithRandomModels):
+    sizes: list[Count] = Field(min_length=1)
+    seeds: Count
+
+
+def simulation_bound(data: Data, parameters: SimulationBound, level: float) -> Outcome:
+    """Cor. A.7: no error of estimated action values exceeds its bound in the uniform norm."""
+    findings = []
+    for name, mdp in [*models_of(parameters), *random_models_of(parameters)]:
+        for n in parameters.sizes:
+            errors = [
+                estimation.tabular_error_and_bounds(mdp, parameters.gamma, n, seed)
+                for seed in range(parameters.seeds)
+            ]
+            ratio = max(error.measured / error.bound for error in errors)
+            subject = f"{name}, {n:,} transitions"
+            statistic = "largest error over its bound"
+            findings.append(Finding(subject, statistic, ratio, supports=ratio <= 1))
+    return graded(findings)
+
+
+class EstimationRate(OnTables):
+    sizes: list[Count] = Field(min_length=2)
+    seeds: int = Field(ge=2)
+
+
+def estimation_rate(data: Data, parameters: EstimationRate, level: float) -> Outcome:
+    """Prop. C.2: the error falls with n no more slowly than guaranteed."""
+    gamma, sizes = parameters.gamma, np.array(parameters.sizes)
+    measures: dict[str, Callable[[int, int], float]] = {
+        name: partial(estimation.tabular_error, mdp, gamma) for name, mdp in models_of(parameters)
+    }
+    rates = dict.fromkeys(measures, estimation.TABULAR_RATE)
+    measures["a continuous MDP"] = partial(estimation.continuous_error, gamma)
+    rates["a continuous MDP"] = estimation.CONTINUOUS_RATE
+    findings = []
+    for name, measure in measures.items():
+        errors = [[measure(int(n), seed) for n in sizes] for seed in range(parameters.seeds)]
+        fitted = estimation.fitted_exponent(sizes, np.array(errors))
+        statistic = f"fitted exponent, {rates[name]:g} guaranteed"
+        supports = fitted.interval.high >= rates[name]
+        findings.append(Finding(name, statistic, *fitted, supports=supports))
+    return graded(findings)
+
+
+class CompatibleKernel(Parameters):
+    gamma: Gamma
+    bandwidth: Positive
+    regularization: Positive
+    step_size: Positive
+    steps: Count
+    sizes: list[Count] = Field(min_length=1)
+    seeds: Count
+
+
+def compatible_kernel(data: Data, parameters: CompatibleKernel, level: float) -> Outcome:
+    """Cor. 6 on a line: along mirror descent the Sobolev kernel's action values stay bounded."""
+    gamma, findings = parameters.gamma, []
+    for n in parameters.sizes:
+        outcomes = [
+            compatibility.behaviour(
+                Exponential(parameters.bandwidth),
+                n,
+                seed,
+                gamma=gamma,
+                regularization=parameters.regularization,
+                step_size=parameters.step_size,
+                steps=parameters.steps,
+            )
+            for seed in range(parameters.seeds)
+        ]
+        largest = {
+            "largest norm of the estimated operator": max(each.norm for each in outcomes),
+            "largest error, in units of 1/(1 - gamma)": (1 - gamma)
+            * max(each.error for each in outcomes),
+        }
+        findings += [
+            Finding(f"{n} transitions", statistic, value, supports=value <= 1 + ROUNDING)
+            for statistic, value in largest.items()
+        ]
+    return graded(findings)
+
+
+RULES: tuple[Rule, ...] = (simulation_bound, estimation_rate, compatible_kernel)

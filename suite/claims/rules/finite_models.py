@@ -1,0 +1,40 @@
+"""The finite models on which rules about theorems compute both sides."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import gymnasium
+from pydantic import Field
+
+from powr.tabular import TabularMDP
+from suite.claims.typed import Gamma, Strict
+from suite.claims.verdicts import Parameters
+from suite.theory import models
+
+
+class Table(Strict):
+    """An environment with a transition table."""
+
+    id: str
+    kwargs: dict[str, Any]
+
+
+class OnTables(Parameters):
+    models: list[Table] = Field(min_length=1)
+    gamma: Gamma
+
+
+class WithRandomModels(OnTables):
+    random_models: int = Field(ge=0)
+
+
+def models_of(parameters: OnTables) -> Iterator[tuple[str, TabularMDP]]:
+    for model in parameters.models:
+        settings = ", ".join(f"{key}={value}" for key, value in model.kwargs.items())
+        env = gymnasium.make(model.id, **model.kwargs)
+        yield f"{model.id}({settings})", TabularMDP.from_env(env)
+
+
+def random_models_of(parameters: WithRandomModels) -> Iterator[tuple[str, TabularMDP]]:
+    for seed in range(parameters.random_models):
+        yield f"random MDP {seed}", models.random_mdp(seed)
