@@ -27,8 +27,21 @@ from suite.results.tables import read_table
 SCALE = "sample-efficiency"
 RESULTS = Path("results")
 HEADINGS = (
-    *("environment", "threshold", "reached", "median first", "range", "median lasting"),
+    *(
+        "environment",
+        "threshold",
+        "reached",
+        "median first",
+        "range",
+        "exact first",
+        "median lasting",
+    ),
     *("judged from", "mean return", "lowest seed", "below", "CPU s per run"),
+)
+NOTE = (
+    "First arrivals are by the mean of 20 episodes, as in the benchmark; what is random can meet a "
+    'threshold by luck. From "exact first" on, the columns rest on the exact return where there is '
+    "one."
 )
 # Where a run is judged for whether it stays at the threshold; elsewhere the second half is.
 JUDGED_FROM = {"MountainCar-v0": 5_000}
@@ -76,6 +89,7 @@ def row(evaluations: pd.DataFrame, threshold: float, seconds: list[float]) -> tu
         f"{np.isfinite(first).sum()} of {len(first)}",
         in_words(censored_median(first)),
         f"{in_words(first[0])} to {in_words(first[-1])}",
+        in_seeds(arrival_times(exact, threshold, arrivals.FIRST)),
         in_words(censored_median(arrival_times(exact, threshold, arrivals.LASTING))),
         f"{start:,}",
         f"{late['mean'].mean():.3f}",
@@ -94,6 +108,13 @@ def arrival_times(evaluations: pd.DataFrame, threshold: float, column: str) -> n
 
 def in_words(time: float) -> str:
     return f"{time:,.0f}" if np.isfinite(time) else "never"
+
+
+def in_seeds(times: np.ndarray) -> str:
+    """The median, and how many seeds arrive where not all do."""
+    arrived = np.isfinite(times).sum()
+    missing = "" if arrived == len(times) else f" ({arrived} of {len(times)})"
+    return in_words(censored_median(times)) + missing
 
 
 def sample_efficiency(study: dict[str, Any]) -> str:
@@ -140,8 +161,11 @@ def bandit() -> str:
 
 
 def main() -> None:
-    print(sample_efficiency(config.load("envs.yaml")), bandit(), sep="\n\n")
-    print("\nEach choice undone alone: median first arrival; return in the second half\n")
+    print(sample_efficiency(config.load("envs.yaml")), NOTE, bandit(), sep="\n\n")
+    print(
+        "\nEach choice undone alone: median first arrival by the exact return where there is one;"
+    )
+    print("return in the second half\n")
     print(ablations(read_table(RESULTS / config.ABLATIONS / "ablations.csv")))
 
 
