@@ -67,6 +67,7 @@ def render(table: pd.DataFrame, planner_table: pd.DataFrame) -> str:
         table=markdown.table([HEAD, *map(cells, table.itertuples())]),
         planners_finished=finished(planner_table),
         alike={choice: planners.alike(planner_table, choice) for choice in planners.CHOICES},
+        none_arrives=planners.none_arrives(planner_table),
         factor=planners.ALIKE,
         planner_table=markdown.table(
             [PLANNERS_HEAD, *map(planner_cells, planner_table.itertuples())]

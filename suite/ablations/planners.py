@@ -46,6 +46,12 @@ def alike(table: pd.DataFrame, choice: str) -> list[bool]:
     return [are_alike(rows) for _, rows in table.groupby(others) if rows["seeds"].all()]
 
 
+def none_arrives(table: pd.DataFrame) -> int:
+    """In how many combinations of environment, rhythm and optimism no planner's median arrives."""
+    medians = table.groupby(["environment", "rhythm", "optimism"])["median_first_arrival"]
+    return int((medians.count() == 0).sum())
+
+
 def are_alike(rows: pd.DataFrame) -> bool:
     """Whether all rows arrive about as early, or none does."""
     medians = rows["median_first_arrival"]

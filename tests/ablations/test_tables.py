@@ -168,6 +168,7 @@ def test_the_page_shows_the_numbers_of_the_table(results, command, tmp_path):
     )
     # Not alike are the two rhythms on FrozenLake where value iteration never arrives.
     assert "In 6 of 8 combinations of environment, rhythm and optimism" in text
+    assert "or none arrives (in 0)." in text
     assert "7 of 12 combinations of all else, and optimism or none in 10 of 12." in text
 
 
@@ -260,3 +261,15 @@ def test_the_figure_of_the_planners_tells_them_by_colour(results, command):
         "policy iteration",
         "value iteration",
     ]
+
+
+def test_combinations_without_any_arrival_are_counted():
+    table = pd.DataFrame(
+        {
+            "environment": ["a", "a", "b", "b"],
+            "rhythm": "within",
+            "optimism": "on",
+            "median_first_arrival": [None, None, None, 100.0],
+        }
+    )
+    assert planners.none_arrives(table) == 1
