@@ -40,7 +40,7 @@ rule ablation_figure:
     params:
         folder=lambda wildcards, output: Path(output.pdf).parent,
     shell:
-        "python -m suite figure {wildcards.figure} --scale ablations --out-dir {params.folder:q} 2> {log:q}"
+        "python -m suite figure {wildcards.figure:q} --scale ablations --out-dir {params.folder:q} 2> {log:q}"
 
 
 # snakemake --cores 2 ablations

@@ -82,7 +82,7 @@ rule training_curves:
         scale=SCALE,
         folder=lambda wildcards, output: Path(output.pdf).parent,
     shell:
-        "python -m suite figure {params.figure} --scale {params.scale:q}"
+        "python -m suite figure {params.figure:q} --scale {params.scale:q}"
         " --out-dir {params.folder:q} 2> {log:q}"
 
 
@@ -95,7 +95,7 @@ use rule training_curves as training_curves_authors with:
         f"logs/{SCALE}/training_curves_authors.log",
     localrule: True
     params:
-        figure="training_curves --authors",
+        figure=["training_curves", "--authors"],
         scale=SCALE,
         folder=lambda wildcards, output: Path(output.pdf).parent,
 
@@ -122,7 +122,7 @@ use rule training_curves as threshold_boxplots_authors with:
         f"logs/{SCALE}/threshold_boxplots_authors.log",
     localrule: True
     params:
-        figure="threshold_boxplots --authors",
+        figure=["threshold_boxplots", "--authors"],
         scale=SCALE,
         folder=lambda wildcards, output: Path(output.pdf).parent,
 
@@ -190,7 +190,7 @@ rule cost:
         verb="cost",
         scale=SCALE,
     shell:
-        "python -m suite {params.verb} --scale {params.scale:q} 2> {log:q}"
+        "python -m suite {params.verb:q} --scale {params.scale:q} 2> {log:q}"
 
 
 use rule cost as ladder_table with:

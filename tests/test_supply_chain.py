@@ -175,7 +175,6 @@ def test_shell_commands_quote_what_comes_from_names():
     fields = {field for command in commands for field in re.findall(r"\{([^}]*)\}", command)}
     assert {field for field in fields if not field.endswith(":q")} <= {
         "wildcards.seed",
-        "params.authors",
         "params.partial",
     }
     assert r'seed=r"\d+"' in text
