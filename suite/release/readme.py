@@ -49,8 +49,9 @@ def block(summary: pd.DataFrame) -> str:
     """What the paper shows, POWR and its baselines as their libraries have them."""
     summary = summary[summary["source"] == LIBRARY]
     runs = summary.groupby(["environment", "algorithm"])[["seeds", "seeds_planned"]].first().sum()
-    there = f"{runs['seeds']} of {runs['seeds_planned']} runs. {summary_page.OVERVIEW_TITLE}"
-    return f"{there}\n\n{markdown.table(summary_page.overview(summary))}\n\n"
+    there = f"{runs['seeds']} of {runs['seeds_planned']} runs with {LIBRARY}."
+    table = markdown.table(summary_page.overview(summary))
+    return f"{there} {summary_page.OVERVIEW_TITLE}\n\n{table}\n\n"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
