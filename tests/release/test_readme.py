@@ -33,7 +33,7 @@ def test_table_is_renewed_between_its_comments():
     text = f"{TOP}before\n{readme.BEGIN}old\n{readme.END}after\n"
     new = readme.renew(text, SUMMARY, ["All hold."])
     assert new.startswith(
-        f"{readme.BEGIN_VERDICTS}- All hold.\n{readme.END}before\n{readme.BEGIN}9 of 14 runs with library defaults. "
+        f"{readme.BEGIN_VERDICTS}- All hold.\n{readme.END}before\n{readme.BEGIN}9 of 14 runs "
     )
     assert "| algorithm | Taxi-v3, return 6 |" in new
     assert "| POWR | 7 of 7: 12,589 |\n| DQN | 0 of 2 |\n" in new
