@@ -8,7 +8,7 @@ DOCS_READY := .venv/.ready-docs
 SCALE ?= quick
 
 .DEFAULT_GOAL := help
-.PHONY: help setup quick paper ship verify theory ablations test lint report report-test docs docs-test sample-efficiency bench faults slurm-test release-check clean
+.PHONY: help setup quick paper ship verify theory ablations test workflow-test lint report report-test docs docs-test sample-efficiency bench faults slurm-test release-check clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -44,8 +44,11 @@ theory: $(READY) ## the paper's theorems by numbers: results/theory/*.csv and fi
 ablations: $(READY) ## POWR's choices undone, its planner replaced: tables, figures, docs/ablations.md
 	$(BIN)/snakemake --cores $(CORES) ablations
 
-test: $(READY) lint ## every test that needs nothing but Python
+test: $(READY) lint ## the tests, the smoke workflow among them
 	$(BIN)/python -m pytest --numprocesses $(CORES) --dist worksteal
+
+workflow-test: $(READY) ## what a workflow trains again and what not, on all settings of a machine
+	$(BIN)/python -m pytest --numprocesses $(CORES) --dist worksteal -m workflow tests/workflow
 
 lint: $(READY) ## ruff, mypy, snakefmt, and whether lock, pyproject.toml and environment.yml agree
 	$(BIN)/ruff check .

@@ -10,8 +10,6 @@ from suite import config
 from tests.support.replication import cheapen_theorems
 from tests.workflow.repository import ROOT, TRAINING, Repository, copy_working_tree, jobs, trained
 
-pytestmark = pytest.mark.workflow
-
 
 def test_smoke_scale_from_nothing_to_both_figures(tmp_path):
     repository = Repository(tmp_path)
