@@ -24,7 +24,7 @@ def test_scales_are_those_of_the_study(real_study):
         for scale in ("smoke", "quick", "paper")
     }
     assert set(sizes["smoke"].values()) == {600}
-    assert sizes["quick"]["Taxi-v3", "powr"] == sizes["quick"]["Taxi-v3", "dqn"] == 40_000
+    assert sizes["quick"]["Taxi-v3", "powr"] == sizes["quick"]["Taxi-v3", "dqn"] == 20_000
     assert sizes["quick"]["MountainCar-v0", "powr"] == 10_000
     assert sizes["paper"]["Taxi-v3", "a2c"] == 1_500_000
     assert sizes["paper"]["Taxi-v3", "powr"] == 150_000
