@@ -49,6 +49,7 @@ def product(**values: Any) -> list[Setting]:
     return [dict(zip(values, chosen, strict=True)) for chosen in itertools.product(*lists)]
 
 
+DYNA_Q_GREEDY = {"gamma": 0.95, "learning_rate": 1.0, "epsilon": 0.0}
 DYNA_Q_OF_THE_TEXTBOOK = product(
     initial_value=0.0, planning_steps=50, gamma=0.95, learning_rate=[0.1, 1.0], epsilon=0.1
 )
@@ -73,27 +74,9 @@ SETTINGS: dict[str, dict[str, list[Setting]]] = {
             *DYNA_Q_OF_THE_TEXTBOOK,
         ],
         "Taxi-v3": [
-            *product(
-                initial_value=[0.0, 10.0, 20.0],
-                planning_steps=50,
-                gamma=0.95,
-                learning_rate=1.0,
-                epsilon=0.0,
-            ),
-            *product(
-                initial_value=[0.0, 10.0],
-                planning_steps=100,
-                gamma=0.95,
-                learning_rate=1.0,
-                epsilon=0.0,
-            ),
-            *product(
-                initial_value=10.0,
-                planning_steps=[10, 20],
-                gamma=0.95,
-                learning_rate=1.0,
-                epsilon=0.0,
-            ),
+            *product(initial_value=[0.0, 10.0, 20.0], planning_steps=50, **DYNA_Q_GREEDY),
+            *product(initial_value=[0.0, 10.0], planning_steps=100, **DYNA_Q_GREEDY),
+            *product(initial_value=10.0, planning_steps=[10, 20], **DYNA_Q_GREEDY),
             *product(
                 initial_value=10.0, planning_steps=50, gamma=0.99, learning_rate=1.0, epsilon=0.0
             ),

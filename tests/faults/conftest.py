@@ -5,22 +5,15 @@ import time
 
 import pytest
 
-from tests.faults.study import Reference, run_files
-from tests.workflow.repository import Repository, copy_unused, copy_working_tree
+from tests.faults.study import Reference, make_repository, run_files
+from tests.workflow.repository import Repository, copy_unused
 
 TINY = {"seeds": 2, "algorithms": ["powr", "a2c"], "timesteps": {"FrozenLake-v1": 150}}
 
 
 @pytest.fixture(scope="session")
 def reference(tmp_path_factory):
-    repository = Repository(tmp_path_factory.mktemp("reference"))
-    copy_working_tree(repository.folder)
-
-    def make_tiny(study):
-        study["scales"]["tiny"] = TINY
-        study["evaluation"] = {"episodes": 2, "first": 100, "per_decade": 4}
-
-    repository.edit_study(make_tiny)
+    repository = make_repository(tmp_path_factory.mktemp("reference"), TINY)
     repository.drop_theorems()
     start = time.monotonic()
     done = repository.snakemake(cores=2)

@@ -4,15 +4,28 @@ from __future__ import annotations
 
 import contextlib
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from tests.workflow.repository import Repository
+from tests.workflow.repository import Repository, copy_working_tree
 
 
 class Reference(NamedTuple):
     repository: Repository
     results: dict[str, bytes]
     seconds: float
+
+
+def make_repository(folder: Path, scale: dict[str, Any]) -> Repository:
+    """A copy of the working tree whose scale `tiny` is the one given, with few evaluations."""
+    repository = Repository(folder)
+    copy_working_tree(folder)
+
+    def edit(study: dict[str, Any]) -> None:
+        study["scales"]["tiny"] = scale
+        study["evaluation"] = {"episodes": 2, "first": 100, "per_decade": 4}
+
+    repository.edit_study(edit)
+    return repository
 
 
 def run_files(repository: Repository) -> list[Path]:

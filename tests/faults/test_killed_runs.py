@@ -7,8 +7,8 @@ import time
 import pytest
 
 from suite import config
-from tests.faults.study import Reference, leftovers, processes, training_logs
-from tests.workflow.repository import Repository, copy_unused, copy_working_tree
+from tests.faults.study import Reference, leftovers, make_repository, processes, training_logs
+from tests.workflow.repository import Repository, copy_unused
 
 pytestmark = pytest.mark.faults
 
@@ -45,14 +45,7 @@ BoxPlanner.plan = _held_plan
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory):
     """Both runs of the study, from a workflow that nobody disturbs."""
-    repository = Repository(tmp_path_factory.mktemp("undisturbed"))
-    copy_working_tree(repository.folder)
-
-    def make_single(study):
-        study["scales"]["tiny"] = SINGLE
-        study["evaluation"] = {"episodes": 2, "first": 100, "per_decade": 4}
-
-    repository.edit_study(make_single)
+    repository = make_repository(tmp_path_factory.mktemp("undisturbed"), SINGLE)
     start = time.monotonic()
     done = repository.snakemake("--", *targets(repository), cores=2)
     assert done.returncode == 0, done.stderr
