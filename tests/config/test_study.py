@@ -24,8 +24,8 @@ def test_scales_are_those_of_the_study(real_study):
         for scale in ("smoke", "quick", "paper")
     }
     assert set(sizes["smoke"].values()) == {600}
-    assert sizes["quick"]["Taxi-v3", "powr"] == sizes["quick"]["Taxi-v3", "dqn"] == 20_000
-    assert sizes["quick"]["MountainCar-v0", "powr"] == 10_000
+    assert sizes["quick"]["Taxi-v3", "powr"] == sizes["quick"]["Taxi-v3", "dqn"] == 10_000
+    assert sizes["quick"]["MountainCar-v0", "powr"] == 5_000
     assert sizes["paper"]["Taxi-v3", "a2c"] == 1_500_000
     assert sizes["paper"]["Taxi-v3", "powr"] == 150_000
     assert [len(config.runs(real_study, scale)) for scale in sizes] == [11, 75, 287]
