@@ -107,6 +107,7 @@ use rule training_curves as threshold_boxplots with:
         png=f"{FIGURES}/threshold_boxplots.png",
     log:
         f"logs/{SCALE}/threshold_boxplots.log",
+    localrule: True
     params:
         figure="threshold_boxplots",
         scale=SCALE,
@@ -198,6 +199,7 @@ use rule cost as ladder_table with:
         table=f"{RESULTS}/ladder.csv",
     log:
         f"logs/{SCALE}/ladder_table.log",
+    localrule: True
     params:
         verb="ladder",
         scale=SCALE,
@@ -213,6 +215,7 @@ use rule training_curves as ladder with:
         png=f"{FIGURES}/ladder.png",
     log:
         f"logs/{SCALE}/ladder.log",
+    localrule: True
     params:
         figure="ladder",
         scale=SCALE,

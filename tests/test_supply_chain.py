@@ -179,3 +179,12 @@ def test_shell_commands_quote_what_comes_from_names():
     }
     assert r'seed=r"\d+"' in text
     assert set(re.findall(r"partial=(.*),\n", text)) == {'"--partial" if PARTIAL else ""'}
+
+
+def test_a_cluster_gets_training_and_the_theorems_alone():
+    """`use rule` does not inherit localrule, so every rule must say it."""
+    files = [ROOT / "Snakefile", *(ROOT / "rules").glob("*.smk")]
+    text = "\n".join(path.read_text(encoding="utf-8") for path in files)
+    rules = re.findall(r"^(?:use )?rule (?:\w+ as )?(\w+)(.*?)(?=^\S|\Z)", text, re.M | re.S)
+    jobs = {name for name, body in rules if "\n    localrule: True\n" not in body}
+    assert jobs == {"train", "train_powr", "theory_tables"}
