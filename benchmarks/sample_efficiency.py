@@ -80,6 +80,7 @@ def row(evaluations: pd.DataFrame, threshold: float, seconds: list[float]) -> tu
     """One line of the table: an environment over all seeds."""
     exact = arrivals.judged_exactly(evaluations)
     first = np.sort(arrival_times(evaluations, threshold, arrivals.FIRST))
+    exact_first = arrival_times(exact, threshold, arrivals.FIRST)
     environment = evaluations["environment"].iloc[0]
     start = JUDGED_FROM.get(environment, exact["timestep"].max() // 2)
     late = exact[exact["timestep"] >= start]
@@ -89,7 +90,7 @@ def row(evaluations: pd.DataFrame, threshold: float, seconds: list[float]) -> tu
         f"{np.isfinite(first).sum()} of {len(first)}",
         in_words(censored_median(first)),
         f"{in_words(first[0])} to {in_words(first[-1])}",
-        in_seeds(arrival_times(exact, threshold, arrivals.FIRST)),
+        in_seeds(censored_median(exact_first), np.isfinite(exact_first).sum(), len(exact_first)),
         in_words(censored_median(arrival_times(exact, threshold, arrivals.LASTING))),
         f"{start:,}",
         f"{late['mean'].mean():.3f}",
@@ -110,11 +111,10 @@ def in_words(time: float) -> str:
     return f"{time:,.0f}" if np.isfinite(time) else "never"
 
 
-def in_seeds(times: np.ndarray) -> str:
+def in_seeds(median: float, arrived: int, seeds: int) -> str:
     """The median, and how many seeds arrive where not all do."""
-    arrived = np.isfinite(times).sum()
-    missing = "" if arrived == len(times) else f" ({arrived} of {len(times)})"
-    return in_words(censored_median(times)) + missing
+    missing = "" if arrived == seeds else f" ({arrived} of {seeds})"
+    return in_words(median) + missing
 
 
 def sample_efficiency(study: dict[str, Any]) -> str:
@@ -141,11 +141,8 @@ def ablations(table: pd.DataFrame) -> str:
 
 
 def cell(undone: pd.Series) -> str:
-    first = undone["median_first_arrival"]
-    arrived, seeds = int(undone["n_reached"]), int(undone["seeds"])
-    missing = "" if arrived == seeds else f" ({arrived} of {seeds})"
-    time = "never" if pd.isna(first) else f"{first:,.0f}"
-    return f"{time}{missing}; {undone['late_return']:.3g}"
+    first = in_seeds(undone["median_first_arrival"], undone["n_reached"], undone["seeds"])
+    return f"{first}; {undone['late_return']:.3g}"
 
 
 def bandit() -> str:

@@ -52,7 +52,7 @@ def measured(
         "timesteps": settings["timesteps"],
         "seeds_planned": study["ablations"][name]["seeds"],
     }
-    runs = [run for _, run in config.variant_runs(study, name) if is_of(run, variant)]
+    runs = config.runs_of_variant(study, name, variant)
     there = [run for run in runs if (results / run.path).exists()]
     if not there:
         return {**facts, "seeds": 0, "n_reached": 0}
@@ -68,11 +68,6 @@ def measured(
         **outcome(arrivals.judged_exactly(evaluations), threshold),
         "cpu_seconds": round(censored_median(seconds), 1),
     }
-
-
-def is_of(run: config.Run, variant: config.Variant) -> bool:
-    named = (variant.environment, variant.algorithm, config.digest(variant.resolved))
-    return (run.environment, run.algorithm, run.digest) == named
 
 
 def outcome(evaluations: pd.DataFrame, threshold: float) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from suite.config.study import (
     resolve,
     resolve_variant,
     runs,
+    runs_of_variant,
     variant_runs,
     variants,
 )
@@ -25,6 +26,7 @@ __all__ = [
     "resolve",
     "resolve_variant",
     "runs",
+    "runs_of_variant",
     "variant_runs",
     "variants",
 ]

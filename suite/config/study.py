@@ -200,11 +200,16 @@ def _combinations(choices: Mapping[str, list[Any]]) -> list[dict[str, Any]]:
 def variant_runs(study: Mapping[str, Any], name: str) -> list[tuple[Variant, Run]]:
     """The runs of one of the ablations; two ablations with the same settings have the same run."""
     return [
-        (
-            variant,
-            Run(ABLATIONS, variant.environment, variant.algorithm, seed, digest(variant.resolved)),
-        )
+        (variant, run)
         for variant in variants(study, name)
+        for run in runs_of_variant(study, name, variant)
+    ]
+
+
+def runs_of_variant(study: Mapping[str, Any], name: str, variant: Variant) -> list[Run]:
+    named = digest(variant.resolved)
+    return [
+        Run(ABLATIONS, variant.environment, variant.algorithm, seed, named)
         for seed in range(study["ablations"][name]["seeds"])
     ]
 

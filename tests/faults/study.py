@@ -16,15 +16,10 @@ class Reference(NamedTuple):
 
 
 def make_repository(folder: Path, scale: dict[str, Any]) -> Repository:
-    """A copy of the working tree whose scale `tiny` is the one given, with few evaluations."""
+    """A copy of the working tree whose scale `tiny` is the one given."""
     repository = Repository(folder)
     copy_working_tree(folder)
-
-    def edit(study: dict[str, Any]) -> None:
-        study["scales"]["tiny"] = scale
-        study["evaluation"] = {"episodes": 2, "first": 100, "per_decade": 4}
-
-    repository.edit_study(edit)
+    repository.add_tiny_scale(scale)
     return repository
 
 
