@@ -59,8 +59,9 @@ class POWR:
     prior : the value of what was never tried. Default: the best return-to-go seen so far.
     plan_within_episodes : whether to plan as soon as something was learned, or between episodes.
     summed : whether plans start from the last policy and add to its exponent for ever, as in the
-        paper, instead of starting from the uniform policy. The settings below need it, and the
-        defaults above are then 0.99, 1, 10, 1e-6 and 0.
+        paper, instead of starting from the uniform policy. The settings below need it. With it
+        the defaults of gamma, step_size, mirror_steps, regularization and prior are 0.99, 1, 10,
+        1e-6 and 0.
     episodes_per_epoch : the least number of episodes between two plans.
     epoch_growth : the least growth of the data between two plans, as a fraction of what there is.
     method, tolerance, max_rank : how the world model is solved, see `WorldModel`.

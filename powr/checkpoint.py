@@ -151,7 +151,7 @@ def read_metadata(archive: Archive) -> dict[str, Any]:
         )
     foreign = archive.names() - {"metadata", *ARRAYS}
     if foreign:
-        raise ValueError(f"it holds {', '.join(sorted(foreign))}, which no agent consists of")
+        raise ValueError(f"it holds {', '.join(sorted(foreign))}, which no saved agent has")
     return metadata
 
 

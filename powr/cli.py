@@ -170,7 +170,7 @@ def play(agent: POWR, options: argparse.Namespace, deterministic: bool) -> list[
 
 def load_agent(options: argparse.Namespace) -> POWR:
     if options.env is None and options.env_kwargs:
-        raise InputError("--env-kwargs are those of --env: give both, or neither")
+        raise InputError("--env-kwargs needs --env: add --env, or leave both out")
     env = options.env and make_env(options.env, options.env_kwargs)
     return POWR.load(options.agent, env)
 
@@ -178,7 +178,7 @@ def load_agent(options: argparse.Namespace) -> POWR:
 def make_kernel(name: str | None, bandwidth: list[float] | None) -> kernels.Kernel | None:
     if name in (None, "Dirac"):
         if bandwidth is not None:
-            raise InputError("--bandwidth is that of a kernel with one: add --kernel Exponential")
+            raise InputError("--bandwidth needs a kernel that has one: add --kernel Exponential")
         return kernels.Dirac() if name else None
     if bandwidth is None:
         raise InputError(f"--kernel {name} needs --bandwidth: one number, or one per dimension")

@@ -91,16 +91,14 @@ class Formatter(argparse.ArgumentDefaultsHelpFormatter):
 
 def add_agent(parser: Parser) -> None:
     add_saved_agent(parser)
-    parser.add_argument("--seed", type=seed, default=0, metavar="N", help="of the episodes")
-    parser.add_argument(
-        "--max-steps", type=count, metavar="N", help="end episodes after so many steps"
-    )
+    parser.add_argument("--seed", type=seed, default=0, metavar="N", help="seed of the episodes")
+    parser.add_argument("--max-steps", type=count, metavar="N", help="end an episode after N steps")
 
 
 def add_saved_agent(parser: Parser) -> None:
     parser.add_argument("agent", type=Path, metavar="FILE", help="an agent saved by train")
     parser.add_argument(
-        "--env", metavar="ID", help="play here instead of in the environment trained in"
+        "--env", metavar="ID", help="use this environment, not the one the agent was trained in"
     )
     add_env_kwargs(parser)
 

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 
 VERBS = {
-    "check": ("suite.training.preflight", "say what is wrong in envs.yaml, before anything runs"),
+    "check": ("suite.training.preflight", "what is wrong in envs.yaml, before anything runs"),
     "run": ("suite.training.run", "train one algorithm on one environment with one seed"),
     "compare": (
         "suite.compare.command",
@@ -27,7 +27,7 @@ VERBS = {
     "theory": ("suite.theory.tables", "the tables of the paper's theorems by numbers"),
     "ablations": ("suite.ablations.tables", "the table of the ablations, from their run files"),
     "ablations-page": ("suite.ablations.page", "docs/ablations.md, from the ablations' table"),
-    "readme": ("suite.release.readme", "the README's table, from the paper scale"),
+    "readme": ("suite.release.readme", "the README's verdicts and table, from the paper scale"),
     "cards": ("suite.release.cards", "a model card beside the trained agents of a scale"),
     "crate": ("suite.release.crate", "ro-crate-metadata.json: verdicts and evidence for machines"),
     "manifest": ("suite.release.manifest", "the list of what is shipped, with checksums"),

@@ -22,10 +22,13 @@ STOPPING = (signal.SIGINT, signal.SIGTERM)
 # What a verb may ask for by name, with the same meaning everywhere.
 OPTIONS: dict[str, dict[str, Any]] = {
     "--scale": {"required": True, "help": "a scale of the study"},
-    "--partial": {"action": "store_true", "help": "go on with the runs that are there"},
+    "--partial": {
+        "action": "store_true",
+        "help": "use the finished runs, though others are missing",
+    },
     "--envs": {"default": "envs.yaml", "help": "the study (default: %(default)s)"},
-    "--claims": {"default": "claims.yaml", "help": "default: %(default)s"},
-    "--deviations": {"default": "deviations.yaml", "help": "default: %(default)s"},
+    "--claims": {"default": "claims.yaml", "help": "the claims (default: %(default)s)"},
+    "--deviations": {"default": "deviations.yaml", "help": "the deviations (default: %(default)s)"},
     "--results": {"type": Path, "default": Path("results"), "help": "folder of the run files"},
     "--out-dir": {"type": Path, "help": "default: the scale's folder in the results"},
 }

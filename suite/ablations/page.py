@@ -77,7 +77,9 @@ def render(table: pd.DataFrame, planner_table: pd.DataFrame) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = make_parser("ablations-page", __doc__, "--results")
-    parser.add_argument("--out", type=Path, default=Path("docs/ablations.md"))
+    parser.add_argument(
+        "--out", type=Path, default=Path("docs/ablations.md"), help="default: %(default)s"
+    )
     options = parser.parse_args(arguments)
 
     def make() -> dict[Path, str]:

@@ -47,14 +47,18 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--timesteps", required=True, type=count, metavar="N", help="environment steps per run"
     )
     parser.add_argument(
-        "--seeds", type=count, default=3, metavar="N", help="per algorithm (default: %(default)s)"
+        "--seeds",
+        type=count,
+        default=3,
+        metavar="N",
+        help="seeds per algorithm (default: %(default)s)",
     )
     parser.add_argument(
         "--algorithms",
         nargs="+",
         metavar="NAME",
-        help="some of envs.yaml (default: POWR and all peers that fit, as their libraries or the "
-        "textbooks have them)",
+        help="algorithms of envs.yaml (default: all that fit, but for those under the authors' "
+        "probable settings)",
     )
     parser.add_argument(
         "--threshold",

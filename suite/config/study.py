@@ -84,7 +84,9 @@ def check_names(study: Mapping[str, Any], path: str | Path) -> None:
                 )
             _check_known(timesteps, scale["timesteps"], f"{place}.only.{algorithm}")
     if ABLATIONS in study["scales"]:
-        raise SuiteError(f"{path}: scales.{ABLATIONS}: is the scale of all ablations: rename it")
+        raise SuiteError(
+            f"{path}: scales.{ABLATIONS}: this name is that of all ablations: rename it"
+        )
     of_powr = [name for name, algorithm in algorithms.items() if kind_of(algorithm) == POWR]
     for name, scope in study.get("ablations", {}).items():
         place = f"{path}: ablations.{name}"

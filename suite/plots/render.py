@@ -54,7 +54,7 @@ class Tables(NamedTuple):
 def of_source(tables: Tables, source: str) -> Tables:
     """The part of the tables that is about algorithms whose settings have this source."""
     if "source" not in tables.summary:
-        raise SuiteError("summary.csv says no sources of settings: run `snakemake aggregate` again")
+        raise SuiteError("summary.csv has no column source: run `snakemake aggregate` again")
     summary = tables.summary[tables.summary["source"] == source]
     if summary.empty:
         raise SuiteError(f"summary.csv has no algorithm with {source}: choose another scale")
@@ -158,14 +158,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="suite figure", description="Draw one figure of a scale as PDF, SVG and PNG."
     )
-    parser.add_argument("name", help="of its module in suite/plots, such as training_curves")
+    parser.add_argument("name", help="a module of suite/plots, such as training_curves")
     parser.add_argument("--scale", required=True, help="a scale that has been aggregated")
-    parser.add_argument("--results", type=Path, default=Path("results"))
+    parser.add_argument(
+        "--results", type=Path, default=Path("results"), help="folder of the scale's folder"
+    )
     parser.add_argument("--out-dir", type=Path, help="default: the scale's folder in the results")
     parser.add_argument(
         "--authors",
         action="store_true",
-        help="of the algorithms under the authors' probable settings, not the library defaults; "
+        help="show the algorithms under the authors' probable settings, not the library defaults; "
         "the file's name then ends in _authors",
     )
     options = parser.parse_args(arguments)

@@ -249,7 +249,7 @@ def shown_in(entry: Judged, figures: Sequence[Entity]) -> list[Entity]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = make_parser("crate", __doc__, "--scale", "--envs", "--claims", "--results")
-    parser.add_argument("--figures", type=Path, nargs="+", required=True, help="of the report")
+    parser.add_argument("--figures", type=Path, nargs="+", required=True, help="SVGs of the report")
     options = parser.parse_args(arguments)
 
     def make() -> dict[Path, str]:

@@ -200,7 +200,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         nargs="*",
         default=CHEAP,
         metavar="PATTERN",
-        help=f"runs to train again, as below {RESULTS} (default: {' '.join(CHEAP)})",
+        help=f"run files below {RESULTS} to train again (default: {' '.join(CHEAP)})",
     )
     parser.add_argument("--cores", type=int, default=os.cpu_count(), help="default: all")
     options = parser.parse_args(arguments)

@@ -101,7 +101,7 @@ def _parse_numbers(path: Path, content: bytes) -> pd.DataFrame:
         raise RunFileError(path, "its last line is cut short")
     for number, line in enumerate(text.splitlines(), start=1):
         if line.count(",") != len(COLUMNS) - 1:
-            raise RunFileError(path, f"line {number} has not {len(COLUMNS)} fields: {line!r}")
+            raise RunFileError(path, f"line {number} does not have {len(COLUMNS)} fields: {line!r}")
     cells = pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False)
     table = cells.apply(pd.to_numeric, errors="coerce").astype(float)
     for column in COLUMNS:

@@ -126,7 +126,9 @@ def compute() -> dict[str, pd.DataFrame]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="suite theory", description=__doc__.splitlines()[0])
-    parser.add_argument("--out-dir", type=Path, default=Path("results/theory"))
+    parser.add_argument(
+        "--out-dir", type=Path, default=Path("results/theory"), help="default: %(default)s"
+    )
     options = parser.parse_args(arguments)
 
     def make() -> dict[Path, str]:

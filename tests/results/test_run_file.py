@@ -33,7 +33,7 @@ FAULTS = {
     "its header is": GOOD.replace("exact_return", "exact", 1),
     "its header is 'timestep,mean": GOOD.replace("\n", ",extra\n", 1),
     "its header is ''": "",
-    "line 3 has not 9 fields": GOOD.replace("1000,", "1000,7,"),
+    "line 3 does not have 9 fields": GOOD.replace("1000,", "1000,7,"),
     "line 3 is of timestep 1001 where 1000 is due": GOOD.replace("1000,", "1001,"),
     "line 3 is of timestep 5000": csv_text({100: 0, 5000: 1, 1000: 0.5}),
     "line 3 is of timestep 100 ": GOOD.replace("1000,", "100,", 1),
