@@ -17,8 +17,9 @@ LEGEND = (
     "First arrival is the first evaluation whose mean return is at or above the threshold. Lasting "
     "arrival is the first one from which on at most one evaluation in twenty falls below it. A run "
     "that never arrives counts as later than all others (`>` its timesteps); none is dropped. The "
-    "interval of a median is that of the order statistics at 95% or more; with seven seeds it "
-    f"reaches from the first run to the last and covers {median_coverage(7):.1%}. IQM is the "
+    "interval of a median is that of the order statistics that cover it in 95% of cases or more; "
+    "with seven seeds it reaches from the first run to the last and covers it in "
+    f"{median_coverage(7):.1%}. IQM is the "
     "interquartile mean over seeds with its 95% percentile bootstrap interval, which holds the "
     "truth in 91% of cases with seven seeds of a normal distribution; score and area are IQMs too. "
     f"No interval is given for fewer than {FEWEST_SEEDS_FOR_INTERVAL} seeds, whose whole range "
@@ -29,7 +30,7 @@ LEGEND = (
     "that does not learn over all of it has none."
 )
 
-OVERVIEW_TITLE = "Runs that met the threshold, and the median of their timesteps to it:"
+OVERVIEW_TITLE = "Runs that met the threshold, and the median of all runs' timesteps to it:"
 
 PLAYED_ESTIMATES = {
     "final return [min, max]": ("final_mean", "final_min", "final_max"),
