@@ -99,8 +99,8 @@ def tables(quick: bool, repeats: int) -> list[Table]:
             [comparison.case | comparison.agreement for comparison in comparisons],
             (
                 "At each next state, as a share of its largest action value; worst, or median.",
-                "Solve: (K + n lambda - gamma M) c = y, one unknown a transition. The last column",
-                "is the error of Algorithm 1 itself, which its explicit inverses cause.",
+                "Solve: (K + n lambda - gamma M) c = y, one unknown per transition. The last",
+                "column is the error of Algorithm 1 itself, which its explicit inverses cause.",
             ),
         ),
     ]
@@ -175,7 +175,7 @@ def algebra(kernel: Kernel, data: Transitions) -> NDArray:
 
 
 def plain_solve(kernel: Kernel, data: Transitions) -> NDArray:
-    """The same C by one solve with one unknown a transition, no inverse: the judge."""
+    """The same C by one solve with one unknown per transition, no inverse: the judge."""
     K, M, E = matrices(kernel, data)
     return np.linalg.solve(K - GAMMA * M, data.rewards)[:, None] * E
 

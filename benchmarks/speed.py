@@ -1,4 +1,4 @@
-"""Speed and growth of the solver, one table a question: `make bench`.
+"""Speed and growth of the solver, one table per question: `make bench`.
 
     python -m benchmarks.speed [--only TABLE ...] [--quick] [--repeats N] [--out FOLDER]
 

@@ -1,4 +1,4 @@
-"""The tabular path: PMD steps a second, and the share of training spent inside `env.step`."""
+"""The tabular path: PMD steps per second, and the share of training spent inside `env.step`."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ def _seeds_of(rows: pd.DataFrame) -> str:
 
 
 def make_panels(environments: Sequence[str], height: float) -> tuple[Figure, list[Axes]]:
-    """A figure with one titled panel an environment, three in a row, each `height` inches tall."""
+    """A figure with one titled panel per environment, three in a row, each `height` inches tall."""
     rows = math.ceil(len(environments) / PANELS_A_ROW)
     figure = Figure(figsize=(COLUMN_WIDTH, rows * height), layout="constrained")
     columns = min(len(environments), PANELS_A_ROW)
@@ -115,7 +115,7 @@ def make_panels(environments: Sequence[str], height: float) -> tuple[Figure, lis
 
 
 def set_time_axis(panel: Axes, first: float, last: float) -> None:
-    """Timesteps in log scale, one label a decade, or three where there are hardly any decades."""
+    """Timesteps in log scale, one label per decade, or three where there are hardly any decades."""
     panel.set_xscale("log")
     panel.set_xlim(0.8 * first, 1.25 * last)
     subs = (1,) if last >= 20 * first else (1, 2, 5)

@@ -1,4 +1,4 @@
-"""Figure 2: timesteps until the return first meets the threshold, one box an algorithm."""
+"""Figure 2: timesteps until the return first meets the threshold, one box per algorithm."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def draw(tables: Tables) -> Figure:
 def draw_panel(
     panel: Axes, times: pd.DataFrame, plan: pd.DataFrame, look_of: dict[str, Look], first: float
 ) -> None:
-    """One row an algorithm, from the first evaluation to the end of the longest training."""
+    """One row per algorithm, from the first evaluation to the end of the longest training."""
     budgets = plan.groupby("algorithm")["timesteps"].first()
     panel.set_ylim(len(look_of) - 0.5, -0.5)
     render.set_time_axis(panel, first, budgets.max())

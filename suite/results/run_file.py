@@ -1,4 +1,4 @@
-"""Reading a run file: one row an evaluation, vouched for by the JSON beside it.
+"""Reading a run file: one row per evaluation, vouched for by the JSON beside it.
 
 A file that was cut short, edited or made by other settings must never be averaged in, so each is
 checked against what its run should have written, and against the digest that its JSON holds.

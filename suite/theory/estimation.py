@@ -61,7 +61,7 @@ def continuous_error(gamma: float, n: int, seed: int) -> float:
 def fitted_exponent(sizes: NDArray, errors: NDArray, confidence: float = 0.95) -> Estimate:
     """alpha of error = O(n^-alpha): the mean over seeds of the fitted slopes, with its t interval.
 
-    `errors` has one row a seed and one column a size.
+    `errors` has one row per seed and one column per size.
     """
     slopes = -np.polyfit(np.log(sizes), np.log(errors).T, 1)[0]
     mean, spread = slopes.mean(), stats.sem(slopes)

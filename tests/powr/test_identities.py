@@ -31,7 +31,7 @@ def with_state_rewards(mdp: TabularMDP, f: np.ndarray) -> TabularMDP:
 
 @given(seeds, sizes, st.booleans(), gammas)
 def test_inverse_passes_through_the_policy_operator(seed, size, terminates, gamma):
-    """Lemma A.1: P (I - gamma T P)^-1 = (I - gamma P T)^-1 P, so one unknown a state will do."""
+    """Lemma A.1: P (I - gamma T P)^-1 = (I - gamma P T)^-1 P, so one unknown per state will do."""
     rng = np.random.default_rng(seed)
     mdp, policy = random_mdp(rng, *size, terminates=terminates), random_policy(rng, *size)
     T, P = transfer(mdp), policy_operator(policy)

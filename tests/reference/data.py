@@ -10,7 +10,7 @@ from powr.tabular import TabularMDP
 
 
 class Transitions(NamedTuple):
-    """What `WorldModel.fit` takes: n transitions, one a row."""
+    """What `WorldModel.fit` takes: n transitions, one per row."""
 
     states: np.ndarray
     actions: np.ndarray

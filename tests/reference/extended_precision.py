@@ -26,7 +26,7 @@ def action_values(
     regularization: float,
     gamma: float,
 ) -> np.ndarray:
-    """Those of the uniform policy: (K + n lambda - gamma M) c = y, one unknown a transition."""
+    """Those of the uniform policy: (K + n lambda - gamma M) c = y, one unknown per transition."""
     x, following = longer(states), longer(next_states)
     a, ended = np.asarray(actions), longer(terminated)
     n = len(x)
