@@ -21,7 +21,7 @@ $(READY): requirements.txt
 	$(BIN)/python -m pip install --quiet --requirement requirements.txt
 	@touch $@
 
-quick: $(READY) ## both figures, the verdicts and the report from nothing, at a small scale
+quick: $(READY) ## figures, verdicts and report from nothing, at a small scale
 	$(BIN)/snakemake --cores $(CORES) --config scale=quick
 	@cat results/quick/summary.md
 	@printf '\nFigures: %s\n         %s\nReport:  %s\n' results/quick/figures/training_curves.pdf \
@@ -47,7 +47,7 @@ ablations: $(READY) ## POWR's choices undone, its planner replaced: tables, figu
 test: $(READY) lint ## the tests, the smoke workflow among them
 	$(BIN)/python -m pytest --numprocesses $(CORES) --dist worksteal
 
-workflow-test: $(READY) ## what a workflow trains again and what not, on all settings of a machine
+workflow-test: $(READY) ## the longer tests of the workflow: what it trains again, on any machine
 	$(BIN)/python -m pytest --numprocesses $(CORES) --dist worksteal -m workflow tests/workflow
 
 lint: $(READY) ## ruff, mypy, snakefmt, and whether lock, pyproject.toml and environment.yml agree
@@ -60,7 +60,7 @@ lint: $(READY) ## ruff, mypy, snakefmt, and whether lock, pyproject.toml and env
 report: $(READY) ## train what is missing at SCALE (quick), then write results/SCALE/report.html
 	$(BIN)/snakemake --cores $(CORES) --config scale=$(SCALE) -- results/$(SCALE)/report.html
 
-report-test: $(READY) ## open a report in headless Chromium (Debian's package chromium)
+report-test: $(READY) ## open a report in headless Chromium (needs Debian's package chromium)
 	$(BIN)/python -m pytest -m browser
 
 docs: $(DOCS_READY) ## the documentation site, its tutorial executed: site/index.html
@@ -83,7 +83,7 @@ bench: $(READY) ## speed and growth of the solver: tables and figure in benchmar
 faults: $(READY) ## kill, fill and corrupt a running workflow; needs root for the full disk
 	$(BIN)/python -m pytest -m faults
 
-slurm-test: $(READY) ## the smoke scale on a one-node Slurm (Debian's packages slurm-wlm and munge)
+slurm-test: $(READY) ## the smoke scale on a one-node Slurm (needs Debian's slurm-wlm and munge)
 	$(BIN)/python -m pytest -m slurm
 
 release-check: $(READY) ## build the wheel and use it from an empty environment
