@@ -24,13 +24,13 @@ from typing import Any, NamedTuple
 
 import baselines
 from baselines.classic.agent import ClassicAgent
-from powr.files import written_aside
 from suite import config
 from suite.results.arrivals import time_to_lasting
 from suite.results.statistics import time_to_threshold
 from suite.training import environments
 from suite.training.evaluation import Evaluator, grid
 from suite.training.run import seed_streams
+from suite.write import write_together
 
 FOLDER = Path("results", "tuning")
 SEEDS = (1000, 1001, 1002)
@@ -201,8 +201,7 @@ def whole(time: float) -> float:
 def write(path: Path, table: list[Outcome]) -> None:
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows([Outcome._fields, *table])
-    with written_aside(path) as file:
-        file.write(text.getvalue().encode())
+    write_together({path: text.getvalue()})
 
 
 def tried(table: list[Outcome], env: str) -> dict[str, list[Outcome]]:
@@ -260,7 +259,6 @@ def main(arguments: list[str] | None = None) -> None:
     if unknown := set(peers) - set(SETTINGS):
         parser.error(f"unknown: {', '.join(unknown)}; the peers are {', '.join(SETTINGS)}")
     study = config.load("envs.yaml")
-    FOLDER.mkdir(parents=True, exist_ok=True)
     for peer in peers:
         table = tune(study, peer, FOLDER / f"{peer}.csv")
         for env in SETTINGS[peer]:
