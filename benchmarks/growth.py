@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import threadpoolctl
+from numpy.typing import NDArray
 
 from benchmarks.measure import Spread, in_own_process, ratios, timed
 from benchmarks.mountain_car import N_ACTIONS, Transitions, explore
@@ -20,7 +21,6 @@ from powr.world_model import WorldModel
 from suite.training.provenance import peak_memory_bytes
 
 NAME = "growth"
-EXPONENTS = "growth-exponents"
 SIZES = (4000, 8000, 16000, 32000, 64000, 128000)
 QUICK_SIZES = (500, 1000, 2000)
 MIB = 2**20
@@ -61,7 +61,7 @@ def tables(quick: bool, repeats: int) -> list[Table]:
         for figure, column in figures.items()
     ]
     question = f"Fitted exponents in n, {sizes[0]:,} to {sizes[-1]:,}"
-    return [growth, Table(EXPONENTS, question, exponents)]
+    return [growth, Table("growth-exponents", question, exponents)]
 
 
 def measure(
@@ -113,9 +113,11 @@ def new_model(rank: int) -> WorldModel:
     )
 
 
-def descend(model: WorldModel, steps: int) -> None:
+def descend(model: WorldModel, steps: int) -> NDArray:
+    """The last action values of mirror descent from uniform, as coefficients over the states."""
     uniform = np.zeros((len(model.states_), N_ACTIONS))
-    mirror_descent(model, uniform, steps=steps, step_size=1.0, gamma=GAMMA)
+    _, coefficients = mirror_descent(model, uniform, steps=steps, step_size=1.0, gamma=GAMMA)
+    return coefficients
 
 
 def product_seconds(n: int, rank: int) -> float:

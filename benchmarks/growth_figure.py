@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import matplotlib.style
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -12,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
 from suite.plots import render
-from suite.plots.style import COLUMN_WIDTH, STYLE, Look
+from suite.plots.style import COLUMN_WIDTH, Look
 
 TIMES = {
     "seconds": ("fit and {steps} PMD steps", Look("#B2182B", (), "o", 1.5)),
@@ -41,13 +40,7 @@ def draw_panel(
     for column, (name, look) in curves.items():
         median = growth[column].to_numpy()
         slope, intercept = np.polyfit(np.log(n), np.log(median), 1)
-        panel.plot(
-            n,
-            np.exp(intercept) * n**slope,
-            color=look.colour,
-            dashes=look.dashes or (None, None),
-            lw=look.width,
-        )
+        panel.plot(n, np.exp(intercept) * n**slope, **look.line)
         panel.errorbar(
             n,
             median,
@@ -78,8 +71,4 @@ def draw_panel(
 
 def files(csv: Path) -> dict[Path, bytes]:
     """The figure in every format, to be written beside its table."""
-    with matplotlib.style.context(["default", STYLE]):
-        figure = draw(pd.read_csv(csv))
-        return {
-            csv.with_suffix(f".{form}"): render.to_bytes(figure, form) for form in render.METADATA
-        }
+    return render.files(draw, pd.read_csv(csv), csv.with_suffix(""))

@@ -19,8 +19,9 @@ import threadpoolctl
 
 from benchmarks.growth import MIB
 from benchmarks.measure import in_own_process
-from benchmarks.table import RESULTS, Table, count, publish
+from benchmarks.table import RESULTS, Table, publish
 from powr import POWR
+from powr.options import count
 from suite import config
 from suite.training import algorithms, provenance
 

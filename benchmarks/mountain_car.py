@@ -41,11 +41,7 @@ def explore(n: int, seed: int = 0) -> Transitions:
         while not done:
             along = 2 if state[1] >= 0 else 0
             action = int(rng.integers(N_ACTIONS)) if rng.random() < random_share else along
-            next_state, reward, terminated, truncated, _ = env.step(action)
-            steps.append((state, action, reward, next_state, terminated))
-            state, done = next_state, terminated or truncated
-    states, *others = (np.array(column) for column in zip(*steps[:n], strict=True))
-    actions, rewards, next_states, terminated = others
-    return Transitions(
-        states.astype(float), actions, rewards, next_states.astype(float), terminated
-    )
+            next_state, reward, ended, truncated, _ = env.step(action)
+            steps.append((state.astype(float), action, reward, next_state.astype(float), ended))
+            state, done = next_state, ended or truncated
+    return Transitions(*map(np.array, zip(*steps[:n], strict=True)))

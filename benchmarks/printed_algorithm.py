@@ -15,21 +15,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.growth import GAMMA, REGULARIZATION, descend
 from benchmarks.literal import kernels as literal
 from benchmarks.literal.algorithm1 import algorithm1
 from benchmarks.measure import Spread, in_turns, ratios, timed
 from benchmarks.mountain_car import N_ACTIONS, Transitions, explore
 from benchmarks.table import Table
 from powr.kernels import Exponential, Gaussian, Kernel
-from powr.mirror_descent import mirror_descent
 from powr.world_model import WorldModel
 
 NAME = "printed-algorithm"
-AGREEMENT = "agreement"
 SIZES = (1000, 2000, 4000)
 QUICK_SIZES = (200, 400)
-GAMMA = 0.99
-REGULARIZATION = 1e-6
+Row = dict[str, Any]
 
 SMOOTH = [0.3, 0.03]  # bandwidth of the kernel with which the literal algorithm is timed
 
@@ -50,17 +48,7 @@ class Case(NamedTuple):
             tolerance=self.tolerance,
             max_rank=self.max_rank,
         ).fit(*data)
-        uniform = np.zeros((len(model.states_), N_ACTIONS))
-        _, coefficients = mirror_descent(model, uniform, steps=1, step_size=1.0, gamma=GAMMA)
-        return model, coefficients
-
-
-class Comparison(NamedTuple):
-    """What was compared, and the cells of its rows in the two tables."""
-
-    case: dict[str, Any]
-    speed: dict[str, Any]
-    agreement: dict[str, Any]
+        return model, descend(model, steps=1)
 
 
 # By kernel: a smooth one, that of the paper's authors, and that of the study with its settings.
@@ -77,26 +65,27 @@ CASES = (
 def tables(quick: bool, repeats: int) -> list[Table]:
     sizes = QUICK_SIZES if quick else SIZES
     data = explore(sizes[-1])
-    comparisons = [
-        comparison
+    rows = [
+        row
         for n in sizes
         for cases in CASES
-        for comparison in compare(cases, data.rows(slice(n)), repeats)
+        for row in compare(cases, data.rows(slice(n)), repeats)
     ]
+    speed, agreement = map(list, zip(*rows, strict=True))
     return [
         Table(
             NAME,
             "One fit and one PMD step on n MountainCar transitions, against Algorithm 1",
-            [comparison.case | comparison.speed for comparison in comparisons],
+            speed,
             (
                 "Algorithm 1: benchmarks/literal, its Gram matrices by Python loops (timed once).",
                 "Algebra: the same products and inverses, with Gram matrices computed at once.",
             ),
         ),
         Table(
-            AGREEMENT,
+            "agreement",
             f"Relative error of the action values, lambda = {REGULARIZATION:g}, gamma = {GAMMA:g}",
-            [comparison.case | comparison.agreement for comparison in comparisons],
+            agreement,
             (
                 "At each next state, as a share of its largest action value; worst, or median.",
                 "Solve: (K + n lambda - gamma M) c = y, one unknown per transition. The last",
@@ -106,8 +95,8 @@ def tables(quick: bool, repeats: int) -> list[Table]:
     ]
 
 
-def compare(cases: tuple[Case, ...], data: Transitions, repeats: int) -> Iterator[Comparison]:
-    """The cases, which share a kernel, against one run of Algorithm 1."""
+def compare(cases: tuple[Case, ...], data: Transitions, repeats: int) -> Iterator[tuple[Row, Row]]:
+    """The cases, which share a kernel, against one run of Algorithm 1: speed and agreement."""
     kernel = cases[0].kernel
     print(f"n = {len(data.actions):,}: {kernel}", file=sys.stderr)
     tasks = {case.method: partial(case.fit_and_step, data) for case in cases}
@@ -122,28 +111,27 @@ def compare(cases: tuple[Case, ...], data: Transitions, repeats: int) -> Iterato
         seconds, (model, coefficients) = timings[case.method]
         q = model.function(coefficients)(data.next_states)
         median = Spread.of(seconds).median
-        yield Comparison(
-            case={
-                "n": len(data.actions),
-                "kernel": repr(kernel),
-                "method": case.method,
-                "tolerance": case.tolerance if case.method == "low_rank" else None,
-                "rank": model.rank_,
-            },
-            speed={
-                "seconds": Spread.of(seconds),
-                "Algorithm 1": loop_seconds,
-                "times faster": loop_seconds and loop_seconds / median,
-                "algebra": Spread.of(algebra_seconds),
-                "times faster than algebra": ratios(algebra_seconds, seconds),
-            },
-            agreement={
-                "off Algorithm 1": errors(q, q_printed).max(),
-                "off solve": errors(q, q_solved).max(),
-                "median off solve": np.median(errors(q, q_solved)),
-                "Algorithm 1 off solve": errors(q_printed, q_solved).max(),
-            },
-        )
+        compared = {
+            "n": len(data.actions),
+            "kernel": repr(kernel),
+            "method": case.method,
+            "tolerance": case.tolerance if case.method == "low_rank" else None,
+            "rank": model.rank_,
+        }
+        speed = {
+            "seconds": Spread.of(seconds),
+            "Algorithm 1": loop_seconds,
+            "times faster": loop_seconds and loop_seconds / median,
+            "algebra": Spread.of(algebra_seconds),
+            "times faster than algebra": ratios(algebra_seconds, seconds),
+        }
+        agreement = {
+            "off Algorithm 1": errors(q, q_printed).max(),
+            "off solve": errors(q, q_solved).max(),
+            "median off solve": np.median(errors(q, q_solved)),
+            "Algorithm 1 off solve": errors(q_printed, q_solved).max(),
+        }
+        yield compared | speed, compared | agreement
 
 
 def errors(q: NDArray, truth: NDArray) -> NDArray:

@@ -26,18 +26,6 @@ from suite.results.tables import read_table
 
 SCALE = "sample-efficiency"
 RESULTS = Path("results")
-HEADINGS = (
-    *(
-        "environment",
-        "threshold",
-        "reached",
-        "median first",
-        "range",
-        "exact first",
-        "median lasting",
-    ),
-    *("judged from", "mean return", "lowest seed", "below", "CPU s per run"),
-)
 NOTE = (
     "First arrivals are by the mean of 20 episodes, as in the benchmark; what is random can meet a "
     'threshold by luck. From "exact first" on, the columns rest on the exact return where there is '
@@ -76,28 +64,31 @@ def finds_right_arm(scale: float, seed: int) -> bool:
     return int(action) == int(np.argmax(BANDIT_MEANS))
 
 
-def row(evaluations: pd.DataFrame, threshold: float, seconds: list[float]) -> tuple[str, ...]:
-    """One line of the table: an environment over all seeds."""
+def row(evaluations: pd.DataFrame, threshold: float, seconds: list[float]) -> dict[str, str]:
+    """One line of the table by its headings: an environment over all seeds."""
     exact = arrivals.judged_exactly(evaluations)
     first = np.sort(arrival_times(evaluations, threshold, arrivals.FIRST))
     exact_first = arrival_times(exact, threshold, arrivals.FIRST)
     environment = evaluations["environment"].iloc[0]
     start = JUDGED_FROM.get(environment, exact["timestep"].max() // 2)
     late = exact[exact["timestep"] >= start]
-    return (
-        environment,
-        f"{threshold:g}",
-        f"{np.isfinite(first).sum()} of {len(first)}",
-        in_words(censored_median(first)),
-        f"{in_words(first[0])} to {in_words(first[-1])}",
-        in_seeds(censored_median(exact_first), np.isfinite(exact_first).sum(), len(exact_first)),
-        in_words(censored_median(arrival_times(exact, threshold, arrivals.LASTING))),
-        f"{start:,}",
-        f"{late['mean'].mean():.3f}",
-        f"{late.groupby('seed')['mean'].mean().min():.3f}",
-        f"{(late['mean'] < threshold).mean():.1%}",
-        f"{np.median(seconds):.0f}",
-    )
+    lasting = arrival_times(exact, threshold, arrivals.LASTING)
+    return {
+        "environment": environment,
+        "threshold": f"{threshold:g}",
+        "reached": f"{np.isfinite(first).sum()} of {len(first)}",
+        "median first": in_words(censored_median(first)),
+        "range": f"{in_words(first[0])} to {in_words(first[-1])}",
+        "exact first": in_seeds(
+            censored_median(exact_first), np.isfinite(exact_first).sum(), len(exact_first)
+        ),
+        "median lasting": in_words(censored_median(lasting)),
+        "judged from": f"{start:,}",
+        "mean return": f"{late['mean'].mean():.3f}",
+        "lowest seed": f"{late.groupby('seed')['mean'].mean().min():.3f}",
+        "below": f"{(late['mean'] < threshold).mean():.1%}",
+        "CPU s per run": f"{np.median(seconds):.0f}",
+    }
 
 
 def arrival_times(evaluations: pd.DataFrame, threshold: float, column: str) -> np.ndarray:
@@ -127,7 +118,7 @@ def sample_efficiency(study: dict[str, Any]) -> str:
             if run.environment == name
         ]
         rows.append(row(evaluations, study["environments"][name]["thresholds"][0], seconds))
-    return markdown.table([HEADINGS, *rows])
+    return markdown.table([list(rows[0]), *(list(cells.values()) for cells in rows)])
 
 
 def ablations(table: pd.DataFrame) -> str:

@@ -23,7 +23,8 @@ from benchmarks import (
     targets,
     whole_runs,
 )
-from benchmarks.table import RESULTS, count, publish
+from benchmarks.table import RESULTS, publish
+from powr.options import count
 from suite.training import provenance
 from suite.write import write_together
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import csv
 import io
 from dataclasses import dataclass
@@ -78,9 +77,3 @@ def as_text(cell: Any) -> str:
 def publish(table: Table, out: Path) -> None:
     print(f"\n{table.text()}", flush=True)
     write_together({out / f"{table.name}.csv": table.csv()})
-
-
-def count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not a whole number from 1 on")
-    return int(text)

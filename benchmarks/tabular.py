@@ -18,7 +18,6 @@ from suite import config
 from suite.training import environments, provenance
 
 NAME = "tabular"
-OVERHEAD = "overhead"
 ENVIRONMENTS = ("FrozenLake-v1", "Taxi-v3")
 QUICK_TIMESTEPS = 1000
 STEPS = 200  # of mirror descent in one measurement
@@ -70,7 +69,7 @@ def tables(quick: bool, repeats: int) -> list[Table]:
     return [
         Table(NAME, "PMD steps a second in the empirical MDP that a run ends with", planning),
         Table(
-            OVERHEAD,
+            "overhead",
             "Share of agent.learn spent inside env.step, settings of envs.yaml",
             overhead,
             ("Clocked call by call within the run; what the clock itself takes is taken off.",),

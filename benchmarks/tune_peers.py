@@ -14,31 +14,27 @@ from __future__ import annotations
 
 import argparse
 import csv
-import importlib
-import inspect
 import io
 import itertools
 import json
 import math
 import statistics
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
+import baselines
 from baselines.classic.agent import ClassicAgent
-from powr.files import written_aside
-from powr.tabular import TabularMDP
 from suite import config
+from suite.results.arrivals import time_to_lasting
+from suite.results.statistics import time_to_threshold
 from suite.training import environments
 from suite.training.evaluation import Evaluator, grid
 from suite.training.run import seed_streams
+from suite.write import write_together
 
 FOLDER = Path("results", "tuning")
 SEEDS = (1000, 1001, 1002)
 TIMESTEPS = {"FrozenLake-v1": 10_000, "Taxi-v3": 60_000, "MountainCar-v0": 40_000}
-MAY_FALL_BELOW = 0.05  # the share of later evaluations that a lasting arrival allows
 
 Setting = dict[str, Any]
 
@@ -158,69 +154,32 @@ class Outcome(NamedTuple):
     final_return: float
 
 
-def find_class(peer: str) -> type[ClassicAgent]:
-    """The one class that the peer's module defines and does not hide."""
-    module = importlib.import_module(f"baselines.classic.{peer}")
-    (found,) = (
-        member
-        for name, member in inspect.getmembers(module, inspect.isclass)
-        if member.__module__ == module.__name__ and not name.startswith("_")
-    )
-    return found
-
-
-def first_arrival(timesteps: list[int], returns: list[float], threshold: float) -> float:
-    """The first evaluation at or above the threshold."""
-    return next((t for t, r in zip(timesteps, returns, strict=True) if r >= threshold), math.inf)
-
-
-def lasting_arrival(timesteps: list[int], returns: list[float], threshold: float) -> float:
-    """The first evaluation at the threshold from which on at most one in twenty falls below it."""
-    below = [r < threshold for r in returns]
-    for i, timestep in enumerate(timesteps):
-        if not below[i] and statistics.mean(below[i:]) <= MAY_FALL_BELOW:
-            return timestep
-    return math.inf
-
-
 def try_setting(study: dict[str, Any], peer: str, env: str, setting: Setting, seed: int) -> Outcome:
-    """Train, and evaluate the greedy policy at the points of the suite's grid."""
+    """Train, and evaluate the greedy policy on the suite's grid: exactly where that is possible."""
     scope, protocol = study["environments"][env], study["evaluation"]
     seeds = seed_streams(seed)
-    evaluate = evaluation(scope, protocol["episodes"], seeds["evaluation"])
+    evaluator = Evaluator(
+        scope, episodes=protocol["episodes"], seed=seeds["evaluation"], sampled_seed=None
+    )
     points = grid(TIMESTEPS[env], protocol["first"], protocol["per_decade"])
     returns: list[float] = []
 
     def record(agent: ClassicAgent) -> None:
         if agent.num_timesteps == points[len(returns)]:
-            returns.append(evaluate(agent))
+            result = evaluator.evaluate(agent)
+            returns.append(result.mean if result.exact_return is None else result.exact_return)
 
-    agent = find_class(peer)(environments.make(scope), seed=seeds["agent"], **setting)
+    agent = baselines.find(peer)(environments.make(scope), seed=seeds["agent"], **setting)
     agent.learn(TIMESTEPS[env], record)
     threshold = scope["thresholds"][0]
     return Outcome(
         env,
         json.dumps(setting),
         seed,
-        first_arrival(points, returns, threshold),
-        lasting_arrival(points, returns, threshold),
+        whole(time_to_threshold(points, returns, threshold)),
+        whole(time_to_lasting(points, returns, threshold)),
         returns[-1],
     )
-
-
-def evaluation(scope: dict[str, Any], episodes: int, seed: int) -> Callable[[ClassicAgent], float]:
-    """The greedy policy's return: exact where the environment has a table, else over episodes."""
-    env = environments.make(scope)
-    if not environments.has_transition_table(env):
-        evaluator = Evaluator(scope, episodes=episodes, seed=seed, sampled_seed=None)
-        return lambda agent: evaluator.evaluate(agent).mean
-    mdp = TabularMDP.from_env(env)
-
-    def exact(agent: ClassicAgent) -> float:
-        actions, _ = agent.predict(np.arange(mdp.n_states))
-        return mdp.expected_return(np.eye(mdp.n_actions)[actions])
-
-    return exact
 
 
 def read(path: Path) -> list[Outcome]:
@@ -229,21 +188,20 @@ def read(path: Path) -> list[Outcome]:
     with open(path, newline="", encoding="utf-8") as file:
         rows = list(csv.reader(file))[1:]
     return [
-        Outcome(env, setting, int(seed), *map(_arrival, arrivals), float(final))
+        Outcome(env, setting, int(seed), *(whole(float(text)) for text in arrivals), float(final))
         for env, setting, seed, *arrivals, final in rows
     ]
 
 
-def _arrival(text: str) -> float:
-    """Timesteps are whole, as they were written."""
-    return math.inf if text == "inf" else int(float(text))
+def whole(time: float) -> float:
+    """Timesteps as they are written, without a decimal point."""
+    return time if math.isinf(time) else int(time)
 
 
 def write(path: Path, table: list[Outcome]) -> None:
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows([Outcome._fields, *table])
-    with written_aside(path) as file:
-        file.write(text.getvalue().encode())
+    write_together({path: text.getvalue()})
 
 
 def tried(table: list[Outcome], env: str) -> dict[str, list[Outcome]]:
@@ -301,7 +259,6 @@ def main(arguments: list[str] | None = None) -> None:
     if unknown := set(peers) - set(SETTINGS):
         parser.error(f"unknown: {', '.join(unknown)}; the peers are {', '.join(SETTINGS)}")
     study = config.load("envs.yaml")
-    FOLDER.mkdir(parents=True, exist_ok=True)
     for peer in peers:
         table = tune(study, peer, FOLDER / f"{peer}.csv")
         for env in SETTINGS[peer]:

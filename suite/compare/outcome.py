@@ -5,15 +5,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import matplotlib.style
 import pandas as pd
 
 from suite.compare.study import SCALE
 from suite.config import Run
 from suite.names import algorithm_name
 from suite.plots import comparison
-from suite.plots.render import Tables, read_tables, to_bytes
-from suite.plots.style import STYLE
+from suite.plots.render import Tables, files, read_tables
 from suite.results.aggregate import aggregate, load_runs
 from suite.write import write_together
 
@@ -23,11 +21,8 @@ def write_outcome(study: Mapping[str, Any], folder: Path) -> str:
     tables = aggregate(study, SCALE, folder, partial=True)
     place = folder / SCALE
     write_together({place / name: text for name, text in tables.items()})
-    with matplotlib.style.context(STYLE):
-        figure = comparison.draw(read_tables(place, "comparison", Tables))
-        write_together(
-            {folder / f"comparison.{kind}": to_bytes(figure, kind) for kind in ("png", "pdf")}
-        )
+    shown = read_tables(place, "comparison", Tables)
+    write_together(files(comparison.draw, shown, folder / "comparison", ("png", "pdf")))
     loaded = load_runs(study, SCALE, folder, partial=True)
     seconds = {run: metadata["duration_seconds"] for run, metadata in loaded.metadata.items()}
     return table_of(pd.read_csv(place / "summary.csv"), seconds)

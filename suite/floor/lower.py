@@ -67,7 +67,8 @@ def _describe_policy(programme: _Programme, task: Task, threshold: float) -> Non
     programme.equal(task.starts, expected=leaving - entering, endless=beginning @ drawn)
     # An episode that terminates meets no state twice. So a used pair is taken at most as often as
     # the starts that lead to it are drawn, and at least as often as its own state is drawn.
-    at_most = sparse.diags_array(np.repeat(_drawn_before(task), n_actions))
+    drawn_before = task.starts @ np.isfinite(distances_of(task))
+    at_most = sparse.diags_array(np.repeat(drawn_before, n_actions))
     programme.at_most(0, expected=pair, used=-at_most)
     each_action = np.ones((n_actions, 1))
     of_starts = sparse.kron(beginning.T, sparse.eye_array(n_actions))
@@ -127,11 +128,6 @@ class _Programme:
     def _stack(rows: list[tuple]) -> tuple[sparse.csr_array, NDArray]:
         matrices, targets = zip(*rows, strict=True)
         return sparse.vstack(matrices, format="csr"), np.concatenate(targets)
-
-
-def _drawn_before(task: Task) -> NDArray:
-    """The probability, per state, that the start is one from which it can be reached."""
-    return task.starts @ np.isfinite(distances_of(task))
 
 
 def _endless_returns(task: Task, threshold: float) -> tuple[NDArray, NDArray]:

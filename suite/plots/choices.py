@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,34 +25,32 @@ class Tables(NamedTuple):
 
 
 def draw(tables: Tables) -> Figure:
-    table = tables.ablations
-    environments = list(dict.fromkeys(table["environment"]))
-    figure, panels = make_panels(environments, HEIGHT)
-    for place, (panel, environment) in enumerate(zip(panels, environments, strict=True)):
-        rows = table[table["environment"] == environment]
-        draw_panel(panel, rows, labelled=place % PANELS_A_ROW == 0)
-    add_note(figure, note(table))
+    remark = "Red is POWR as it comes; each other row changes what it says."
+    return draw_panels(tables.ablations, HEIGHT, draw_rows, remark)
+
+
+def draw_panels(
+    table: pd.DataFrame, height: float, draw_rows: Callable[..., None], remark: str
+) -> Figure:
+    """A panel per environment, with a note that ends with the remark and the missing runs."""
+    groups = dict(list(table.groupby("environment", sort=False)))
+    figure, panels = make_panels(list(groups), height)
+    for place, (panel, rows) in enumerate(zip(panels, groups.values(), strict=True)):
+        budget = rows["timesteps"].iloc[0]
+        set_frame(panel, rows["threshold"].iloc[0], budget)
+        draw_rows(panel, rows, budget, labelled=place % PANELS_A_ROW == 0)
+    seeds, planned = table["seeds"].sum(), table["seeds_planned"].sum()
+    missing = f" {planned - seeds} of {planned} runs are missing." if seeds < planned else ""
+    add_note(
+        figure,
+        "Timesteps to the first evaluation at the threshold: further left is better. A dot is a "
+        "seed, a bar the median over seeds. A hollow dot is a seed that never arrived within its "
+        f"budget, the dashed line. {remark}{missing}",
+    )
     return figure
 
 
-def note(table: pd.DataFrame) -> str:
-    return (
-        "Timesteps to the first evaluation at the threshold: further left is better. A dot is a "
-        "seed, a bar the median over seeds. A hollow dot is a seed that never arrived within its "
-        "budget, the dashed line. Red is POWR as it comes; each other row changes what it says."
-        f"{missing_runs(table)}"
-    )
-
-
-def missing_runs(table: pd.DataFrame) -> str:
-    """A sentence, or nothing where all runs are there."""
-    seeds, planned = table["seeds"].sum(), table["seeds_planned"].sum()
-    return f" {planned - seeds} of {planned} runs are missing." if seeds < planned else ""
-
-
-def draw_panel(panel: Axes, rows: pd.DataFrame, labelled: bool) -> None:
-    budget = rows["timesteps"].iloc[0]
-    set_frame(panel, rows["threshold"].iloc[0], budget)
+def draw_rows(panel: Axes, rows: pd.DataFrame, budget: float, labelled: bool) -> None:
     panel.set_yticks(range(len(rows)), rows["change"] if labelled else [""] * len(rows))
     panel.set_ylim(len(rows) - 0.5, -0.5)
     for place, row in enumerate(rows.itertuples()):

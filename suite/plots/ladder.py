@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -12,30 +12,27 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from suite.config.kinds import DEEP, DEEP_OF_SOURCE, KINDS, POWR, TEXTBOOK
+from suite.config.kinds import AUTHORS, DEEP, DEEP_OF_SOURCE, KINDS, LIBRARY, POWR, TEXTBOOK
 from suite.names import algorithm_name
 from suite.plots.render import add_note, number
+from suite.plots.style import Look
 from suite.results.cost import duration_text
 from suite.results.ladder import CLOCK
 
 WIDTH = 6.6  # inches: the names and two columns of numbers need room beside the axis
 ROW_HEIGHT = 0.155
 GAP = 0.45  # between two kinds, in rows
-FLOOR: dict[str, Any] = {"color": "0.82", "lw": 0}
 FAINT = "0.55"
-
-
-class Rung(NamedTuple):
-    colour: str
-    marker: str
+MARK: dict[str, Any] = {"ms": 5, "mec": "white", "mew": 0.5}
+LEFT_OF: dict[str, Any] = {"textcoords": "offset points", "ha": "right", "color": "0.35"}
 
 
 LOOKS = {
-    POWR: Rung("#B2182B", "o"),
-    TEXTBOOK: Rung("#117733", "s"),
-    DEEP_OF_SOURCE["library defaults"]: Rung("#332288", "^"),
-    DEEP_OF_SOURCE["authors' probable settings"]: Rung("#D98A00", "D"),
-    DEEP: Rung("#000000", "v"),
+    POWR: Look("#B2182B", (), "o", 1.1),
+    TEXTBOOK: Look("#117733", (), "s", 1.1),
+    DEEP_OF_SOURCE[LIBRARY]: Look("#332288", (), "^", 1.1),
+    DEEP_OF_SOURCE[AUTHORS]: Look("#D98A00", (), "D", 1.1),
+    DEEP: Look("#000000", (), "v", 1.1),
 }
 
 
@@ -87,27 +84,14 @@ def draw_panel(
             place += 1
         place += GAP
     for x, head in ((1.13, "median"), (1.26, "time")):
-        panel.text(
-            x,
-            1.01,
-            head,
-            ha="right",
-            va="bottom",
-            fontsize=6,
-            color=FAINT,
-            transform=panel.transAxes,
-        )
+        write(panel, x, 1.01, head, FAINT, va="bottom", fontsize=6, transform=panel.transAxes)
 
 
 def in_order(rows: pd.DataFrame) -> list[dict[str, Any]]:
     """The earliest median first; those without one by how many runs arrive, no runs last."""
-
-    def rank(row: Mapping[str, Any]) -> tuple[float, float, float]:
-        median = math.inf if math.isnan(row["median"]) else row["median"]
-        return (median, -row["n_reached"], -row["seeds"])
-
-    filled = rows.assign(median=rows["median"].astype(float))
-    return sorted(filled.to_dict("records"), key=rank)
+    columns = ["median", "n_reached", "seeds"]
+    ordered = rows.astype({"median": float}).sort_values(columns, ascending=[True, False, False])
+    return ordered.to_dict("records")
 
 
 def set_axis(panel: Axes, limits: tuple[float, float], rows_tall: float) -> None:
@@ -128,7 +112,7 @@ def draw_floor(panel: Axes, row: Mapping[str, Any]) -> None:
     if pd.isna(low):
         return
     panel.axvspan(panel.get_xlim()[0], low, color="0.95", lw=0, zorder=0)
-    panel.axvspan(low, high, zorder=0, label="floor", **FLOOR)
+    panel.axvspan(low, high, color="0.82", lw=0, zorder=0, label="floor")
     panel.axvline(low, color="0.45", lw=0.8, dashes=(3, 2), zorder=1)
     text = timesteps(low) if low == high else f"{timesteps(low)} to {timesteps(high)}"
     panel.annotate(
@@ -136,17 +120,15 @@ def draw_floor(panel: Axes, row: Mapping[str, Any]) -> None:
         (low, 0.03),
         xycoords=panel.get_xaxis_transform(),
         xytext=(-2, 0),
-        textcoords="offset points",
-        ha="right",
         va="bottom",
         rotation=90,
         fontsize=6,
-        color="0.35",
+        **LEFT_OF,
     )
 
 
-def draw_row(panel: Axes, place: float, row: Mapping[str, Any], rung: Rung) -> None:
-    write(panel, -0.012, place, algorithm_name(row["algorithm"]), rung.colour)
+def draw_row(panel: Axes, place: float, row: Mapping[str, Any], look: Look) -> None:
+    write(panel, -0.012, place, algorithm_name(row["algorithm"]), look.colour)
     if not row["seeds"]:
         write(panel, 1.26, place, "no run", FAINT)
         return
@@ -154,22 +136,13 @@ def draw_row(panel: Axes, place: float, row: Mapping[str, Any], rung: Rung) -> N
     every = row["n_reached"] == row["seeds"]
     if row["n_reached"]:
         begin, end = row["earliest"], row["latest"] if every else budget
-        panel.plot([begin, end], [place, place], color=rung.colour, lw=1.1, alpha=0.55, zorder=2)
+        panel.plot([begin, end], [place, place], alpha=0.55, zorder=2, **look.line)
     if not every:
-        draw_arrow(panel, place, budget, rung, hollow=not row["n_reached"])
+        draw_arrow(panel, place, budget, look.colour, hollow=not row["n_reached"])
     arrives = not math.isnan(row["median"])
     if arrives:
-        panel.plot(
-            row["median"],
-            place,
-            rung.marker,
-            color=rung.colour,
-            ms=5,
-            mec="white",
-            mew=0.5,
-            zorder=4,
-            label=row["algorithm"],
-        )
+        mark = {"color": look.colour, "label": row["algorithm"], "zorder": 4, **MARK}
+        panel.plot(row["median"], place, look.marker, **mark)
     median = timesteps(row["median"]) if arrives else f"> {timesteps(budget)}"
     write(panel, 1.13, place, median, "0.15" if arrives else FAINT)
     write(panel, 1.26, place, _time(row, arrives), "0.15" if arrives else FAINT)
@@ -178,19 +151,21 @@ def draw_row(panel: Axes, place: float, row: Mapping[str, Any], rung: Rung) -> N
         short.append(f"{row['seeds']} of {row['seeds_planned']} seeds")
     if short:
         first = row["earliest"] if row["n_reached"] else budget
-        draw_count(panel, place, ", ".join(short), first)
+        # Left of all that is drawn: right of it there may be no room.
+        count = {"xytext": (-6, 0), "va": "center", "fontsize": 5.5, "zorder": 5, **LEFT_OF}
+        panel.annotate(", ".join(short), (first, place), **count)
 
 
-def draw_arrow(panel: Axes, place: float, budget: float, rung: Rung, hollow: bool) -> None:
+def draw_arrow(panel: Axes, place: float, budget: float, colour: str, hollow: bool) -> None:
     """The truth lies beyond the end of training."""
-    panel.plot(budget, place, "|", color=rung.colour, ms=5, mew=1, zorder=3)
+    panel.plot(budget, place, "|", color=colour, ms=5, mew=1, zorder=3)
     panel.annotate(
         "",
         (budget * 1.55, place),
         (budget, place),
         arrowprops={
             "arrowstyle": "->" if hollow else "-|>",
-            "color": rung.colour,
+            "color": colour,
             "lw": 0.9,
             "shrinkA": 0,
             "shrinkB": 0,
@@ -200,33 +175,10 @@ def draw_arrow(panel: Axes, place: float, budget: float, rung: Rung, hollow: boo
     )
 
 
-def draw_count(panel: Axes, place: float, text: str, first: float) -> None:
-    """How many arrived, left of all that is drawn: right of it there may be no room."""
-    panel.annotate(
-        text,
-        (first, place),
-        xytext=(-6, 0),
-        textcoords="offset points",
-        ha="right",
-        va="center",
-        fontsize=5.5,
-        color="0.35",
-        zorder=5,
-    )
-
-
-def write(panel: Axes, x: float, place: float, text: str, colour: str) -> None:
+def write(panel: Axes, x: float, place: float, text: str, colour: str, **other: Any) -> None:
     """Right-aligned at a place beside the axis."""
-    panel.text(
-        x,
-        place,
-        text,
-        ha="right",
-        va="center",
-        fontsize=6.5,
-        color=colour,
-        transform=panel.get_yaxis_transform(),
-    )
+    options = {"va": "center", "fontsize": 6.5, "transform": panel.get_yaxis_transform(), **other}
+    panel.text(x, place, text, ha="right", color=colour, **options)
 
 
 def timesteps(count: float) -> str:
@@ -245,15 +197,4 @@ def _rows_tall(rows: pd.DataFrame) -> float:
 
 
 def _handle(kind: str) -> Line2D:
-    rung = LOOKS[kind]
-    return Line2D(
-        [],
-        [],
-        color=rung.colour,
-        marker=rung.marker,
-        ms=5,
-        mec="white",
-        mew=0.5,
-        lw=1.1,
-        label=kind,
-    )
+    return Line2D([], [], marker=LOOKS[kind].marker, label=kind, **LOOKS[kind].line, **MARK)

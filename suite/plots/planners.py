@@ -7,8 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from suite.plots.choices import draw_row, missing_runs, never_of, set_frame
-from suite.plots.render import PANELS_A_ROW, add_note, make_panels
+from suite.plots.choices import draw_panels, draw_row, never_of
 from suite.plots.style import KNOWN
 
 COLOURS = {
@@ -23,26 +22,14 @@ GAP = 0.7  # between two groups, in rows
 
 
 def draw(table: pd.DataFrame) -> Figure:
-    environments = list(dict.fromkeys(table["environment"]))
-    figure, panels = make_panels(environments, HEIGHT)
-    for place, (panel, environment) in enumerate(zip(panels, environments, strict=True)):
-        rows = table[table["environment"] == environment]
-        draw_panel(panel, rows, labelled=place % PANELS_A_ROW == 0)
+    remark = "An optimist values the untried at the best return seen so far."
+    figure = draw_panels(table, HEIGHT, draw_groups, remark)
     handles = [Line2D([], [], color=colour, marker="o", lw=0, ms=4) for colour in COLOURS.values()]
     figure.legend(handles, list(COLOURS), loc="outside upper center", ncols=len(COLOURS))
-    add_note(
-        figure,
-        "Timesteps to the first evaluation at the threshold: further left is better. A dot is a "
-        "seed, a bar the median over seeds. A hollow dot is a seed that never arrived within its "
-        "budget, the dashed line. An optimist values the untried at the best return seen so far."
-        f"{missing_runs(table)}",
-    )
     return figure
 
 
-def draw_panel(panel: Axes, rows: pd.DataFrame, labelled: bool) -> None:
-    budget = rows["timesteps"].iloc[0]
-    set_frame(panel, rows["threshold"].iloc[0], budget)
+def draw_groups(panel: Axes, rows: pd.DataFrame, budget: float, labelled: bool) -> None:
     top, centers, labels = 0.0, [], []
     for (rhythm, optimism), group in rows.groupby(["rhythm", "optimism"], sort=False):
         for place, row in enumerate(group.itertuples()):

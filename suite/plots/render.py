@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import importlib.util
 import io
 import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -20,7 +19,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from suite import SuiteError
-from suite.command import write_result
+from suite.command import make_parser, write_result
 from suite.config.kinds import AUTHORS, LIBRARY
 from suite.names import algorithm_name
 from suite.plots.style import COLUMN_WIDTH, STYLE
@@ -92,7 +91,6 @@ def seeds_note(summary: pd.DataFrame) -> str:
 
 
 def _seeds_of(rows: pd.DataFrame) -> str:
-    """How many seeds which algorithms have."""
     parts = []
     for seeds, group in rows.groupby("seeds", sort=False):
         *others, last = map(algorithm_name, group["algorithm"])
@@ -139,6 +137,15 @@ def to_bytes(figure: Figure, file_format: str) -> bytes:
     return buffer.getvalue()
 
 
+def files(
+    draw: Callable[[Any], Figure], data: Any, base: Path, formats: Iterable[str] = METADATA
+) -> dict[Path, bytes]:
+    """A figure in each format, by the path that ends so."""
+    with matplotlib.style.context(["default", STYLE]):
+        figure = draw(data)
+        return {base.with_name(f"{base.name}.{kind}"): to_bytes(figure, kind) for kind in formats}
+
+
 def read_tables(folder: Path, name: str, tables: type[NamedTuple] | None) -> Any:
     if tables is None:
         return read_table(folder / f"{name}.csv")
@@ -155,15 +162,9 @@ def find(name: str) -> ModuleType:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        prog="suite figure", description="Draw one figure of a scale as PDF, SVG and PNG."
-    )
+    description = "Draw one figure of a scale as PDF, SVG and PNG."
+    parser = make_parser("figure", description, "--scale", "--results", "--out-dir")
     parser.add_argument("name", help="a module of suite/plots, such as training_curves")
-    parser.add_argument("--scale", required=True, help="a scale that has been aggregated")
-    parser.add_argument(
-        "--results", type=Path, default=Path("results"), help="folder of the scale's folder"
-    )
-    parser.add_argument("--out-dir", type=Path, help="default: the scale's folder in the results")
     parser.add_argument(
         "--authors",
         action="store_true",
@@ -172,7 +173,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     options = parser.parse_args(arguments)
     folder, name = options.results / options.scale, options.name
-    out = options.out_dir or folder
     stem = f"{name}_authors" if options.authors else name
 
     def make() -> dict[Path, bytes]:
@@ -180,8 +180,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         data = read_tables(folder, name, getattr(module, "Tables", None))
         if isinstance(data, Tables):
             data = of_source(data, AUTHORS if options.authors else LIBRARY)
-        with matplotlib.style.context(["default", STYLE]):
-            figure = module.draw(data)
-            return {out / f"{stem}.{suffix}": to_bytes(figure, suffix) for suffix in METADATA}
+        return files(module.draw, data, (options.out_dir or folder) / stem)
 
     return write_result(parser.prog, make)

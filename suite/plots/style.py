@@ -7,7 +7,7 @@ too, so that they survive grey print and the common kinds of colour blindness.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 COLUMN_WIDTH = 5.5  # inches, the text width of a one-column paper
 
@@ -43,6 +43,10 @@ class Look(NamedTuple):
     dashes: tuple[float, ...]  # lengths of ink and gap in line widths; empty for a solid line
     marker: str
     width: float
+
+    @property
+    def line(self) -> dict[str, Any]:
+        return {"color": self.colour, "dashes": self.dashes or (None, None), "lw": self.width}
 
 
 KNOWN = {

@@ -59,7 +59,9 @@ def draw(tables: Tables) -> Figure:
         draw_descents(panel, rows)
         panel.set_title(model, loc="left")
     top[0].set_ylabel("J(optimum) − J after T steps")
-    figure.legend(handles=error_handles(), loc="outside upper center", ncols=4)
+    bound = Line2D([], [], color="0.3", lw=0.9, ls=":", label="bound of Theorem 7")
+    handles = [*(handle(*shown) for shown in ERRORS.values()), bound]
+    figure.legend(handles=handles, loc="outside upper center", ncols=4)
     draw_bounds(bottom[0], tables.estimation)
     draw_rates(bottom[1], tables.estimation, tables.exponents)
     draw_kernels(bottom[2], tables.compatibility)
@@ -75,22 +77,16 @@ def draw_descents(panel: Axes, rows: pd.DataFrame) -> None:
     """Median and worst gap over the instances, and the median of the theorem's bounds."""
     panel.set_xscale("log")
     panel.set_yscale("log")
-    first = rows["gaps"].max()
+    lowest = SMALLEST_GAP * rows["gaps"].max()
     for errors, (_, look) in ERRORS.items():
         by_step = rows[rows["errors"] == errors].groupby("step")
-        median, worst = by_step["gaps"].median(), by_step["gaps"].max()
-        panel.fill_between(
-            median.index,
-            median.clip(lower=SMALLEST_GAP * first / 100),
-            worst.clip(lower=SMALLEST_GAP * first / 100),
-            color=look.colour,
-            alpha=0.15,
-            lw=0,
-        )
-        draw_line(panel, median.clip(lower=SMALLEST_GAP * first / 100), look, errors)
+        gaps = by_step["gaps"].agg(["median", "max"]).clip(lower=lowest / 100)
+        median, worst = gaps["median"], gaps["max"]
+        panel.fill_between(median.index, median, worst, color=look.colour, alpha=0.15, lw=0)
+        draw_line(panel, median, look, errors)
         bound = by_step["printed_bounds"].median()
         panel.plot(bound.index, bound, color=look.colour, lw=0.9, ls=":", label=f"{errors} bound")
-    panel.set_ylim(SMALLEST_GAP * first, 3 * rows["printed_bounds"].max())
+    panel.set_ylim(lowest, 3 * rows["printed_bounds"].max())
     panel.set_xlabel("mirror descent steps T")
 
 
@@ -135,17 +131,7 @@ def draw_range(panel: Axes, rows: pd.DataFrame, column: str, look: Look, label: 
 def draw_line(
     panel: Axes, values: pd.Series, look: Look, label: str, marker: str | None = None
 ) -> None:
-    panel.plot(
-        values.index,
-        values,
-        color=look.colour,
-        dashes=look.dashes or (None, None),
-        lw=look.width,
-        marker=marker,
-        ms=3,
-        mew=0,
-        label=label,
-    )
+    panel.plot(values.index, values, marker=marker, ms=3, mew=0, label=label, **look.line)
 
 
 def finish(panel: Axes, title: str, names: dict[str, tuple[str, Look]]) -> None:
@@ -158,7 +144,7 @@ def finish(panel: Axes, title: str, names: dict[str, tuple[str, Look]]) -> None:
     low, high = panel.get_ylim()
     panel.set_ylim(low, high * (high / low) ** 0.4)
     panel.legend(
-        handles=[handle(name, look) for name, look in names.values()],
+        handles=[handle(*shown) for shown in names.values()],
         loc="upper left",
         fontsize=5.5,
         handlelength=2.2,
@@ -168,11 +154,4 @@ def finish(panel: Axes, title: str, names: dict[str, tuple[str, Look]]) -> None:
 
 
 def handle(name: str, look: Look) -> Line2D:
-    return Line2D(
-        [], [], color=look.colour, dashes=look.dashes or (None, None), lw=look.width, label=name
-    )
-
-
-def error_handles() -> list[Line2D]:
-    bound = Line2D([], [], color="0.3", lw=0.9, ls=":", label="bound of Theorem 7")
-    return [*(handle(name, look) for name, look in ERRORS.values()), bound]
+    return Line2D([], [], label=name, **look.line)

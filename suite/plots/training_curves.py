@@ -87,14 +87,7 @@ def draw_thresholds(panel: Axes, thresholds: list[float]) -> None:
 
 
 def line_options(look: Look) -> dict[str, Any]:
-    return {
-        "color": look.colour,
-        "dashes": look.dashes or (None, None),
-        "lw": look.width,
-        "marker": look.marker,
-        "markersize": 3,
-        "markeredgewidth": 0,
-    }
+    return {**look.line, "marker": look.marker, "markersize": 3, "markeredgewidth": 0}
 
 
 def set_return_axis(panel: Axes, curves: pd.DataFrame, thresholds: list[float]) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Mapping, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -40,9 +39,10 @@ def describe(
 ) -> dict[str, Any]:
     """Everything that the page's script reads; `runs` are those that are there."""
     algorithms = list(dict.fromkeys(pair.algorithm for pair in planned))
-    algorithms.sort(key=lambda name: rank(study["algorithms"][name]["class"]))
+    classes = {name: study["algorithms"][name]["class"] for name in algorithms}
+    algorithms.sort(key=lambda name: rank(classes[name]))
     sources = list(dict.fromkeys(source_of(study, name) for name in algorithms))
-    colours = looks(dict.fromkeys(study["algorithms"][name]["class"] for name in algorithms))
+    look_of = looks(dict.fromkeys(classes[name] for name in algorithms))
     tables = dict(list(evaluations.groupby(["environment", "algorithm", "seed"], sort=False)))
     return {
         "level": level,
@@ -53,8 +53,8 @@ def describe(
                 "name": algorithm_name(name),
                 "source": (source := sources.index(source_of(study, name))),
                 "dashes": DASHES[source % len(DASHES)],
-                "width": 2.5 if rank(study["algorithms"][name]["class"]) == 0 else 1.75,
-                **on_paper(colours[study["algorithms"][name]["class"]].colour),
+                "width": 2.5 if rank(classes[name]) == 0 else 1.75,
+                **on_paper(look_of[classes[name]].colour),
             }
             for name in algorithms
         ],
@@ -86,9 +86,7 @@ def rank(name: str) -> int:
     """POWR first, then the families of baselines."""
     if name == "powr":
         return 0
-    families = list(reversed(baselines.FAMILIES))
-    has = [find_spec(f"baselines.{family}.{name}") is not None for family in families]
-    return 1 + has.index(True)
+    return 1 + baselines.FAMILIES[::-1].index(baselines.family(name))
 
 
 def source_of(study: Mapping[str, Any], algorithm: str) -> str:

@@ -14,7 +14,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import jinja2
 import pandas as pd
@@ -42,34 +42,28 @@ TABLES = (
     "cost.csv",
 )
 SYMBOLS = dict(zip(VERDICTS, "✓◐✗–", strict=True))
+# Where scripts run, the explorer takes the place of these.
 REQUIRED_FIGURES = ("training_curves", "threshold_boxplots")
-
-
-class Caption(NamedTuple):
-    caption: str
-    explored: bool = False  # the explorer takes its place where scripts run
 
 
 # By the name of the file. A figure that is not here is shown with its name.
 FIGURES = {
-    "training_curves": Caption(
+    "training_curves": (
         "Mean return over timesteps, in log scale; the band is the range over seeds. See how far "
         "left a line crosses the dashed threshold: ten times fewer timesteps are one decade. A "
-        "line that falls again has forgotten, one that stays flat below the threshold is stuck.",
-        explored=True,
+        "line that falls again has forgotten, one that stays flat below the threshold is stuck."
     ),
-    "threshold_boxplots": Caption(
+    "threshold_boxplots": (
         "Timesteps until the return first meets the threshold, in log scale, one point per seed. "
         "See whether POWR's points lie left of all others (fewer timesteps), and whether they lie "
         "closer together (seeds agree). An algorithm that does not arrive within its training has "
-        "no box.",
-        explored=True,
+        "no box."
     ),
-    "ladder": Caption(
+    "ladder": (
         "The ladder: median timesteps to the threshold of every algorithm, with POWR, textbook "
         "methods and deep networks side by side. The further left, the fewer."
     ),
-    "theory": Caption(
+    "theory": (
         "The paper's theorems by numbers: what each promises as a bound or a rate, and what exact "
         "computation finds. See whether the measured lines stay below the bounds."
     ),
@@ -132,14 +126,13 @@ def rankings(summary: pd.DataFrame) -> dict[str, str]:
 
 def show_figure(path: Path, ranked: Mapping[str, str]) -> dict[str, Any]:
     """A figure as the template shows it, inlined."""
-    text = FIGURES.get(path.stem, Caption(f"{path.stem}."))
+    caption, explored = FIGURES.get(path.stem, f"{path.stem}."), path.stem in REQUIRED_FIGURES
     medians = "; ".join(f"{title}: {order}" for title, order in ranked.items())
-    alt = f"{text.caption} Median timesteps to the threshold. {medians}."
     return {
         "source": f"data:image/svg+xml;base64,{base64.b64encode(path.read_bytes()).decode()}",
-        "caption": text.caption,
-        "alt": alt if text.explored else text.caption,
-        "explored": text.explored,
+        "caption": caption,
+        "alt": f"{caption} Median timesteps to the threshold. {medians}." if explored else caption,
+        "explored": explored,
     }
 
 

@@ -20,7 +20,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from suite import SuiteError
-from suite.results.statistics import time_to_threshold
+from suite.results.statistics import censored_median, time_to_threshold
 from suite.results.tables import read_table
 
 FIRST, LASTING = "first_arrival", "lasting_arrival"
@@ -83,15 +83,15 @@ def select(
     table: pd.DataFrame,
     environment: str,
     algorithm: str,
-    threshold: float,
+    threshold: float | None = None,
     policy: str = "deterministic",
 ) -> pd.DataFrame:
-    """The rows of one algorithm's runs, one per seed."""
+    """The rows of one algorithm's runs: one per seed, or per threshold and seed without one."""
     return table[
         (table["environment"] == environment)
         & (table["algorithm"] == algorithm)
         & (table["policy"] == policy)
-        & (table["threshold"] == threshold)
+        & ((threshold is None) | (table["threshold"] == threshold))
     ]
 
 
@@ -102,6 +102,11 @@ def as_times(column: pd.Series) -> np.ndarray:
 
 def as_cell(time: float) -> float:
     return math.nan if math.isinf(time) else time
+
+
+def median_cell(times: ArrayLike) -> float:
+    """Empty if half of the runs never arrive."""
+    return as_cell(censored_median(times))
 
 
 def read(path: Path) -> pd.DataFrame:

@@ -9,7 +9,6 @@ and differs from one machine to the next and from run to run: no other table hol
 
 from __future__ import annotations
 
-import csv
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,8 +21,7 @@ import pandas as pd
 from suite import SuiteError, config
 from suite.names import algorithm_name
 from suite.results import aggregate, arrivals
-from suite.results.run_file import RunFileError
-from suite.results.statistics import censored_median
+from suite.results.run_file import told_by_json
 from suite.results.summary import Planned
 
 BENCHMARK, RUN_JSON = "benchmark", "run JSON"
@@ -45,15 +43,13 @@ def read_cost(path: Path, metadata: Mapping[str, Any], timesteps: Sequence[int])
     The benchmark's time counts the start of Python too. Its memory is sampled every now and then;
     the high-water mark in the JSON misses nothing, so that one is taken.
     """
-    try:
+    with told_by_json(path):
         clock = pd.DataFrame(metadata["evaluations"]).set_index("timestep").loc[timesteps]
         clock = clock[["seconds", "evaluation_seconds"]].astype(float)
-        duration, memory = float(metadata["duration_seconds"]), int(metadata["peak_memory_bytes"])
-    except (KeyError, TypeError, ValueError) as error:
-        beside = path.with_suffix(".json").name
-        raise RunFileError(path, f"{beside} does not tell what the run took ({error!r})") from None
-    measured = read_benchmark(path.with_suffix(".benchmark.tsv"))
-    wall, source = (duration, RUN_JSON) if measured is None else (measured, BENCHMARK)
+        wall, memory = float(metadata["duration_seconds"]), int(metadata["peak_memory_bytes"])
+    source = RUN_JSON
+    if (benchmark := path.with_suffix(".benchmark.tsv")).exists():
+        wall, source = read_benchmark(benchmark), BENCHMARK
     evaluating = clock["evaluation_seconds"].cumsum()
     training = (clock["seconds"] - evaluating).to_dict()
     return Cost(training, float(evaluating.iloc[-1]), wall, source, memory)
@@ -64,23 +60,17 @@ def cpu_seconds(path: Path, metadata: Mapping[str, Any]) -> float:
 
     That leaves out the start of Python, which has nothing to do with the run.
     """
-    try:
+    with told_by_json(path, "the CPU time"):
         first, *_, last = metadata["evaluations"]
         before = float(first["cpu_seconds"]) - float(first["evaluation_cpu_seconds"])
         return float(last["cpu_seconds"]) - before
-    except (KeyError, TypeError, ValueError) as error:
-        beside = path.with_suffix(".json").name
-        raise RunFileError(path, f"{beside} does not tell the CPU time ({error!r})") from None
 
 
-def read_benchmark(path: Path) -> float | None:
-    """Seconds in a benchmark file of Snakemake; None where there is none."""
-    if not path.exists():
-        return None
-    rows = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines(), delimiter="\t"))
+def read_benchmark(path: Path) -> float:
+    """Seconds in a benchmark file of Snakemake."""
     try:
-        return float(rows[-1]["s"])
-    except (IndexError, KeyError, TypeError, ValueError):
+        return float(pd.read_csv(path, sep="\t", dtype=str, keep_default_na=False)["s"].iloc[-1])
+    except (IndexError, KeyError, ValueError):
         raise SuiteError(
             f"{path}: is not a benchmark file of Snakemake: delete it, and the time is taken from "
             "the run's JSON"
@@ -91,28 +81,24 @@ def tabulate(
     plan: Iterable[Planned], costs: Mapping[config.Run, Cost], runs: pd.DataFrame
 ) -> pd.DataFrame:
     """One row per environment, algorithm and threshold; `runs` is runs.csv."""
-    deterministic, rows = runs[runs["policy"] == "deterministic"], []
+    rows = []
     for planned in plan:
-        environment, algorithm, budget = *planned[:2], planned.timesteps[-1]
+        pair, budget = planned[:2], planned.timesteps[-1]
         own = {
             run.seed: cost
             for run, cost in costs.items()
-            if (run.environment, run.algorithm) == (environment, algorithm)
+            if (run.environment, run.algorithm) == pair
         }
         whole = {
-            "environment": environment,
-            "algorithm": algorithm,
+            "environment": pair[0],
+            "algorithm": pair[1],
             "runs": len(own),
             "timesteps": budget,
             **(_whole_runs(budget, list(own.values())) if own else {}),
         }
-        arrived = deterministic[
-            (deterministic["environment"] == environment)
-            & (deterministic["algorithm"] == algorithm)
-        ]
         rows += [
             {**whole, "threshold": threshold, **_arrivals(group, own)}
-            for threshold, group in arrived.groupby("threshold", sort=False)
+            for threshold, group in arrivals.select(runs, *pair).groupby("threshold", sort=False)
         ] or [whole]
     return pd.DataFrame(rows)
 
@@ -136,15 +122,20 @@ def _whole_runs(budget: int, costs: Sequence[Cost]) -> dict[str, Any]:
 
 def _arrivals(runs: pd.DataFrame, costs: Mapping[int, Cost]) -> dict[str, float]:
     timesteps = arrivals.as_times(runs[arrivals.FIRST])
-    seconds = [
-        math.inf if math.isinf(timestep) else costs[seed].training_seconds[int(timestep)]
-        for seed, timestep in zip(runs["seed"], timesteps, strict=True)
-    ]
+    training = [costs[seed].training_seconds for seed in runs["seed"]]
     return {
         "n_reached": int(np.isfinite(timesteps).sum()),
-        "timesteps_to_threshold": arrivals.as_cell(censored_median(timesteps)),
-        "seconds_to_threshold": arrivals.as_cell(censored_median(seconds)),
+        "timesteps_to_threshold": arrivals.median_cell(timesteps),
+        "seconds_to_threshold": arrivals.median_cell(seconds_until(timesteps, training)),
     }
+
+
+def seconds_until(times: Iterable[float], training: Iterable[Mapping[int, float]]) -> list[float]:
+    """Of each run's training until its time, infinite for never."""
+    return [
+        math.inf if math.isinf(time) else seconds[int(time)]
+        for time, seconds in zip(times, training, strict=True)
+    ]
 
 
 def cost_table(study: Mapping[str, Any], scale: str, results: Path) -> pd.DataFrame:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import functools
 import json
-import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,8 +20,8 @@ import pandas as pd
 
 from suite.floor import Floor, floor
 from suite.results import aggregate, arrivals
-from suite.results.run_file import RunFileError
-from suite.results.statistics import censored_median
+from suite.results.cost import seconds_until
+from suite.results.run_file import told_by_json
 from suite.results.summary import Planned
 from suite.training import environments
 
@@ -47,7 +46,7 @@ def read_training(path: Path, metadata: Mapping[str, Any]) -> Training:
     Until the first evaluation always by the clock, since the CPU time there holds the start of
     Python too.
     """
-    try:
+    with told_by_json(path):
         rows = metadata["evaluations"]
         measured_by = CPU if "cpu_seconds" in rows[0] else CLOCK
         total, evaluating = TIMES[measured_by]
@@ -57,9 +56,6 @@ def read_training(path: Path, metadata: Mapping[str, Any]) -> Training:
         training = before_first + (spent - spent[0]) - (paused - paused[0])
         timesteps = [int(row["timestep"]) for row in rows]
         return Training(dict(zip(timesteps, training.tolist(), strict=True)), measured_by)
-    except (KeyError, IndexError, TypeError, ValueError) as error:
-        beside = path.with_suffix(".json").name
-        raise RunFileError(path, f"{beside} does not tell what the run took ({error!r})") from None
 
 
 def tabulate(
@@ -97,17 +93,14 @@ def _times(arrived: pd.DataFrame, training: Sequence[Training]) -> dict[str, Any
     first, lasting = (
         arrivals.as_times(arrived[name]) for name in (arrivals.FIRST, arrivals.LASTING)
     )
-    spent = [
-        math.inf if math.isinf(time) else own.seconds[int(time)]
-        for time, own in zip(first, training, strict=True)
-    ]
+    spent = seconds_until(first, [own.seconds for own in training])
     return {
         "n_reached": int(np.isfinite(first).sum()),
-        "median": arrivals.as_cell(censored_median(first)),
+        "median": arrivals.median_cell(first),
         "earliest": arrivals.as_cell(first.min()),
         "latest": arrivals.as_cell(first.max()),
-        "median_lasting": arrivals.as_cell(censored_median(lasting)),
-        "seconds_to_threshold": arrivals.as_cell(censored_median(spent)),
+        "median_lasting": arrivals.median_cell(lasting),
+        "seconds_to_threshold": arrivals.median_cell(spent),
         "seconds_in_all": float(np.median([max(own.seconds.values()) for own in training])),
         "measured_by": CPU if all(own.measured_by == CPU for own in training) else CLOCK,
     }

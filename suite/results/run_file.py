@@ -9,7 +9,8 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,15 @@ class RunFileError(SuiteError):
 
     def __init__(self, path: Path, fault: str) -> None:
         super().__init__(f"{path}: {fault}. Delete it and the .json beside it, and run again")
+
+
+@contextmanager
+def told_by_json(path: Path, what: str = "what the run took") -> Iterator[None]:
+    """Where the JSON beside a run file is read for what only some tables need."""
+    try:
+        yield
+    except (KeyError, IndexError, TypeError, ValueError) as error:
+        raise RunFileError(path, f"{path.stem}.json does not tell {what} ({error!r})") from None
 
 
 def read_run_file(

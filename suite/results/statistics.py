@@ -232,8 +232,6 @@ def censored_median(times: ArrayLike) -> float:
 def median_coverage(size: int, confidence: float = 0.95) -> float:
     """The probability that `median_interval` of a sample of this size holds the median, exactly."""
     outside = int(stats.binom.ppf((1 - confidence) / 2, size, 0.5))
-    while outside and stats.binom.cdf(outside - 1, size, 0.5) > (1 - confidence) / 2:
-        outside -= 1
     return float(1 - 2 * stats.binom.cdf(outside - 1, size, 0.5)) if outside else math.nan
 
 

@@ -117,7 +117,7 @@ def _times(runs: pd.DataFrame) -> dict[str, float]:
 def _median(name: str, times: np.ndarray) -> dict[str, float]:
     interval = statistics.median_interval(times)
     return {
-        name: arrivals.as_cell(statistics.censored_median(times)),
+        name: arrivals.median_cell(times),
         f"{name}_low": arrivals.as_cell(interval.low),
         f"{name}_high": arrivals.as_cell(interval.high),
     }
@@ -127,25 +127,17 @@ def _final_returns(returns: pd.DataFrame) -> dict[str, float]:
     if returns.empty:
         return {}
     final = returns.iloc[-1]
-    return {
-        "final_mean": final.mean(),
-        "final_min": final.min(),
-        "final_max": final.max(),
-        **_interquartile("final", final),
-    }
+    return {**_range("final", final), **_interquartile("final", final)}
 
 
 def _exact_returns(exact: pd.DataFrame, bounds: Bounds) -> dict[str, float]:
-    columns = {"uniform": bounds.uniform, "optimum": bounds.optimum}
     if exact.empty or exact.isna().to_numpy().any():
-        return columns
+        return bounds._asdict()
     final = exact.iloc[-1]
-    score = np.asarray(statistics.normalised_score(final, bounds.uniform, bounds.optimum))
+    score = np.asarray(statistics.normalised_score(final, *bounds))
     return {
-        **columns,
-        "exact_mean": final.mean(),
-        "exact_min": final.min(),
-        "exact_max": final.max(),
+        **bounds._asdict(),
+        **_range("exact", final),
         **_interquartile("normalised", score),
     }
 
@@ -160,6 +152,10 @@ def _areas(returns: pd.DataFrame, window: tuple[int, int], planned: Planned) -> 
         return columns
     areas = [statistics.area_under_curve(shared.index, shared[seed]) for seed in shared]
     return {**columns, **_interquartile("area", areas)}
+
+
+def _range(name: str, values: pd.Series) -> dict[str, float]:
+    return {f"{name}_{statistic}": values.agg(statistic) for statistic in ("mean", "min", "max")}
 
 
 def _interquartile(name: str, values: Sequence[float] | np.ndarray) -> dict[str, float]:

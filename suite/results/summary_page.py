@@ -89,7 +89,8 @@ def render(
         parts[-1] += f" `snakemake --cores N --config scale={scale}` trains the others."
     parts += [OVERVIEW_TITLE, markdown.table(overview(summary))]
     if missing:
-        parts.append(_missing_runs(missing))
+        listed = "\n".join(f"- `{path}`" for path in missing)
+        parts.append(f"<details><summary>Missing runs</summary>\n\n{listed}\n\n</details>")
     for environment, rows in summary.groupby("environment", sort=False):
         parts += [f"## {environment}", *map(markdown.table, (times(rows), returns(rows)))]
         parts += filter(None, [bounds_text(rows)])
@@ -148,8 +149,7 @@ def times(rows: pd.DataFrame) -> list[tuple[str, ...]]:
 
 def _median(row: Mapping[str, Any], name: str) -> str:
     """A median with its interval; without a lower end there is none."""
-    low, high = row[f"{name}_low"], row[f"{name}_high"]
-    interval = "" if math.isnan(low) else f" [{_time(row, low)}, {_time(row, high)}]"
+    interval = _interval(row[f"{name}_low"], row[f"{name}_high"], lambda time: _time(row, time))
     return _time(row, row[name]) + interval
 
 
@@ -178,11 +178,6 @@ def returns(rows: pd.DataFrame) -> list[tuple[str, ...]]:
         estimates = (_estimate(row, *names, absent) for names in columns.values())
         table.append((_algorithm(row), f"{row['timesteps']:,}", *estimates))
     return table
-
-
-def _missing_runs(missing: Sequence[str]) -> str:
-    listed = "\n".join(f"- `{path}`" for path in missing)
-    return f"<details><summary>Missing runs</summary>\n\n{listed}\n\n</details>"
 
 
 def bounds_text(rows: pd.DataFrame) -> str:

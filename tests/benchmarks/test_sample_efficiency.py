@@ -29,22 +29,26 @@ def evaluations(*runs, exact=math.nan):
 RUNS = ([0.0, 0.9, 0.9, 0.9], [0.9, 0.0, 0.0, 0.0], [0.0, 0.0, 0.8, 0.9])
 
 
+def row(*measured):
+    return tuple(sample_efficiency.row(*measured).values())
+
+
 def test_a_row_says_when_the_threshold_was_met_and_whether_it_lasts():
-    assert sample_efficiency.row(evaluations(*RUNS), 0.8, [50.0, 60.0, 90.0]) == (
+    assert row(evaluations(*RUNS), 0.8, [50.0, 60.0, 90.0]) == (
         *("Lake", "0.8", "3 of 3", "200", "100 to 400", "200", "400"),
         *("400", "0.583", "0.000", "33.3%", "60"),
     )
 
 
 def test_never_is_said():
-    row = sample_efficiency.row(evaluations(*RUNS), 0.95, [1.0])
-    assert row[2:7] == ("0 of 3", "never", "never to never", "never (0 of 3)", "never")
+    cells = row(evaluations(*RUNS), 0.95, [1.0])
+    assert cells[2:7] == ("0 of 3", "never", "never to never", "never (0 of 3)", "never")
 
 
 def test_what_comes_after_the_first_arrival_is_judged_exactly():
-    row = sample_efficiency.row(evaluations(*RUNS, exact=0.75), 0.8, [1.0])
-    assert row[2:7] == ("3 of 3", "200", "100 to 400", "never (0 of 3)", "never")
-    assert row[8:11] == ("0.750", "0.750", "100.0%")
+    cells = row(evaluations(*RUNS, exact=0.75), 0.8, [1.0])
+    assert cells[2:7] == ("3 of 3", "200", "100 to 400", "never (0 of 3)", "never")
+    assert cells[8:11] == ("0.750", "0.750", "100.0%")
 
 
 def test_an_ablation_is_a_line_and_an_environment_a_column():

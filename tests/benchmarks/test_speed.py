@@ -166,4 +166,4 @@ def test_without_tables_nothing_is_judged(tmp_path):
 def test_repeats_must_be_a_positive_number(repeats, capsys):
     with pytest.raises(SystemExit):
         speed.main(["--repeats", repeats])
-    assert "not a whole number from 1 on" in capsys.readouterr().err
+    assert "must be a whole number of at least 1" in capsys.readouterr().err

@@ -144,7 +144,7 @@ class TestSelfContained:
         page = Page(replication.make_report(copied, "quick", figures=[*figures, more]))
         captions = [text_of(caption) for caption in page.tree.css("figcaption")]
         assert len(captions) == 3
-        assert captions[2] == f"Figure 3. {report.FIGURES['ladder'].caption}"
+        assert captions[2] == f"Figure 3. {report.FIGURES['ladder']}"
 
     def test_nothing_is_loaded(self, page):
         assert not page.tree.css(LOADING)

@@ -8,6 +8,7 @@ import pytest
 from suite import SuiteError
 from suite.results import arrivals
 from suite.results.arrivals import time_to_lasting
+from suite.results.statistics import time_to_threshold
 
 UP, DOWN = 1.0, 0.0
 
@@ -26,6 +27,17 @@ UP, DOWN = 1.0, 0.0
 )
 def test_at_most_one_evaluation_in_twenty_falls_below_a_lasting_arrival(returns, lasting):
     assert time_to_lasting(range(len(returns)), returns, 1.0) == lasting
+
+
+def test_a_longer_lapse_ends_the_arrival_before_it():
+    times = list(range(1, 61))
+    returns = [DOWN] * 9 + [UP] * 20 + [DOWN] * 2 + [UP] * 29
+    assert time_to_threshold(times, returns, 1.0) == 10
+    # 2 of the 51 evaluations from the tenth on are below.
+    assert time_to_lasting(times, returns, 1.0) == 10
+    returns[40] = DOWN
+    assert time_to_lasting(times, returns, 1.0) == 32
+    assert time_to_lasting(times, [*returns[:-2], DOWN, DOWN], 1.0) == math.inf
 
 
 def evaluations(**columns):

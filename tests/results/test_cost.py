@@ -94,7 +94,9 @@ class TestBenchmarkFile:
         assert found["time_source"] == "benchmark of 1 and run JSON of 2"
         assert found["wall_hours"] == pytest.approx((720 + 2 * 506) / 3600)
 
-    @pytest.mark.parametrize("text", ["", HEAD, "no\tbenchmark\n1\t2\n", HEAD + "fast\t\t\t\n"])
+    @pytest.mark.parametrize(
+        "text", ["", HEAD, "no\tbenchmark\n1\t2\n", HEAD + "fast\t\t\t\n", HEAD + "NA\t\t\t\n"]
+    )
     def test_that_is_none_is_named(self, results, text):
         write_benchmark(results, "powr", 1, text)
         with pytest.raises(SuiteError, match=r"seed1-\w+\.benchmark\.tsv: is not a bench"):

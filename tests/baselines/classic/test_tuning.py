@@ -6,14 +6,12 @@ from pathlib import Path
 
 import pytest
 
+import baselines
 from benchmarks.tune_peers import (
     SEEDS,
     SETTINGS,
     Outcome,
     choose,
-    find_class,
-    first_arrival,
-    lasting_arrival,
     read,
     write,
 )
@@ -32,18 +30,7 @@ def test_every_peer_is_tuned_with_ten_settings_on_development_seeds():
 
 @pytest.mark.parametrize("peer", SETTINGS)
 def test_a_module_holds_one_public_class(peer):
-    assert find_class(peer).__module__ == f"baselines.classic.{peer}"
-
-
-def test_arrivals():
-    times = list(range(1, 61))
-    returns = [0.0] * 9 + [1.0] * 20 + [0.0] * 2 + [1.0] * 29
-    assert first_arrival(times, returns, 1.0) == 10
-    # 2 of the 51 evaluations from the tenth on are below.
-    assert lasting_arrival(times, returns, 1.0) == 10
-    returns[40] = 0.0
-    assert lasting_arrival(times, returns, 1.0) == 32
-    assert lasting_arrival(times, [*returns[:-2], 0.0, 0.0], 1.0) == math.inf
+    assert baselines.find(peer).__module__ == f"baselines.classic.{peer}"
 
 
 def test_the_smallest_median_lasting_arrival_wins_and_ties_go_to_the_larger_return(tmp_path):
