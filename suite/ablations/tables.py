@@ -33,7 +33,7 @@ def tabulate(study: Mapping[str, Any], results: Path) -> pd.DataFrame:
             "environment": variant.environment,
             "ablation": name,
             "change": study["ablations"][name].get("change", name),
-            **measured(study, name, variant, results),
+            **measured(study, variant, results),
         }
         for name in study["ablations"]
         if name != planners.NAME

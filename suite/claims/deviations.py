@@ -9,19 +9,20 @@ from typing import Any
 
 from powr import POWR
 from suite import SuiteError, config
-from suite.claims.typed import Id, Strict, Text, UniqueTexts, check, check_unique
+from suite.claims.typed import Id, UniqueTexts, check_unique
+from suite.config.models import Block, Text
 
 NOT_SETTINGS = {"self", "env", "seed"}
 MISSING = object()
 
 
-class StatedAlgorithm(Strict):
+class StatedAlgorithm(Block):
     policy: str | None = None
     settings: dict[str, Any]
     environments: dict[str, dict[str, Any]] | None = None
 
 
-class Stated(Strict):
+class Stated(Block):
     """What the paper, the release or a library states, in the form of envs.yaml."""
 
     environments: dict[str, dict[str, Any]]
@@ -29,7 +30,7 @@ class Stated(Strict):
     scales: dict[str, dict[str, Any]]
 
 
-class Deviation(Strict):
+class Deviation(Block):
     id: Id
     what: Text  # what is stated, and what is done
     why: Text
@@ -38,7 +39,7 @@ class Deviation(Strict):
     settings: UniqueTexts  # of envs.yaml, as name.key
 
 
-class Ledger(Strict):
+class Ledger(Block):
     stated: Stated
     deviations: list[Deviation]
 
@@ -46,7 +47,7 @@ class Ledger(Strict):
 def load(path: str | Path, claims: Mapping[str, Any]) -> dict[str, Any]:
     """Read and check the deviations; each touches claims that claims.yaml has."""
     document = config.read_yaml(path)
-    check(Ledger, document, path)
+    config.check_model(document, Ledger, path)
     entries = document["deviations"]
     check_unique((entry["id"] for entry in entries), path)
     known = {claim["id"] for claim in claims["claims"]}
@@ -75,8 +76,8 @@ def departures(study: Mapping[str, Any], stated: Mapping[str, Any]) -> Iterator[
         if actual.get("policy") != expected.get("policy"):
             yield f"{name}.policy"
         for environment in stated["environments"]:
-            due = _settings(expected, environment)
-            found = {**_defaults(actual["class"]), **_settings(actual, environment)}
+            due = config.settings_on(expected, environment)
+            found = _defaults(actual["class"]) | config.settings_on(actual, environment)
             for key in {*due, *found}:
                 if found.get(key, MISSING) != due.get(key, MISSING):
                     yield f"{name}.{key}"
@@ -87,10 +88,6 @@ def departures(study: Mapping[str, Any], stated: Mapping[str, Any]) -> Iterator[
         for environment, timesteps in expected["timesteps"].items():
             if actual["timesteps"].get(environment) != timesteps:
                 yield f"{name}.timesteps"
-
-
-def _settings(algorithm: Mapping[str, Any], environment: str) -> dict[str, Any]:
-    return {**algorithm["settings"], **algorithm.get("environments", {}).get(environment, {})}
 
 
 def _defaults(algorithm_class: str) -> dict[str, Any]:

@@ -19,10 +19,11 @@ from suite import SuiteError, config
 from suite.claims import deviations
 from suite.claims.page import render
 from suite.claims.rules import RULES
-from suite.claims.typed import Id, Strict, Text, UniqueTexts, check, check_unique
+from suite.claims.typed import Id, UniqueTexts, check_unique
 from suite.claims.verdicts import NOT_TESTED, Data, Finding, Outcome, Parameters
 from suite.command import make_parser, write_result
 from suite.config import Run
+from suite.config.models import Block, Text
 from suite.names import algorithm_name
 from suite.results import aggregate
 from suite.results.statistics import Interval
@@ -32,12 +33,12 @@ NUMBERS = ["estimate", "low", "high", "p_value", "p_holm", "smallest_visible"]
 DIGITS = 6  # those that another processor computes alike
 
 
-class RuleText(Strict):
+class RuleText(Block):
     statistic: Text
     decision: Text
 
 
-class Claim(Strict):
+class Claim(Block):
     id: Id
     claim: Text
     place: Text  # where the paper says it, or why it is asked here
@@ -49,14 +50,14 @@ class Claim(Strict):
     tests: list[Annotated[str, StringConstraints(pattern=r"^tests/.+\.py::.+$")]] | None = None
 
 
-class AlgorithmSet(Strict):
+class AlgorithmSet(Block):
     """Whose settings the baselines have."""
 
     name: Text
     counterparts: dict[str, str]
 
 
-class Document(Strict):
+class Document(Block):
     scale: str  # verdicts at other scales are preliminary
     level: float = Field(gt=0, lt=1)
     sets: dict[str, AlgorithmSet]
@@ -78,22 +79,20 @@ class Judged(NamedTuple):
 def load(path: str | Path) -> dict[str, Any]:
     """Read and check claims.yaml; each claim's parameters are those that its rule declares."""
     claims = config.read_yaml(path)
-    check(Document, claims, path)
+    config.check_model(claims, Document, path)
     check_unique((claim["id"] for claim in claims["claims"]), path)
     for claim in claims["claims"]:
         if claim["rule"] not in claims["rules"]:
             raise SuiteError(f"{path}: rules: lacks {claim['rule']}, the rule of {claim['id']}")
-        for name in claim.get("against", []):
-            if name not in claims["sets"]:
-                known = ", ".join(claims["sets"])
-                raise SuiteError(f"{path}: {claim['id']}: against: {name} is not one of {known}")
+        place = f"{path}: {claim['id']}: against"
+        config.check_known(claim.get("against", []), claims["sets"], place)
         claim["parameters"] = parameters_of(claim, path)
     return claims
 
 
 def parameters_of(claim: Mapping[str, Any], path: str | Path) -> Parameters:
     declared = get_type_hints(RULES[claim["rule"]])["parameters"]
-    return check(declared, claim["parameters"], path, f"{claim['id']}.parameters")
+    return config.check_model(claim["parameters"], declared, path, claim["id"], "parameters")
 
 
 def gather(study: Mapping[str, Any], scale: str, loaded: aggregate.Loaded, folder: Path) -> Data:

@@ -79,7 +79,7 @@ def test_a_tuned_algorithm_under_another_name_is_no_departure(study, document):
     [
         ("touches: [taxi-eight,", "touches: [taxi-nine,", "taxi-nine is not the id of a claim"),
         ("id: budgets", "id: ice-not-slippery", "ice-not-slippery is given twice"),
-        ("    effect: Expected to be none on average.\n", "", "effect: Field required"),
+        ("    effect: Expected to be none on average.\n", "", "effect is missing: add it"),
     ],
 )
 def test_faults_are_named(tmp_path, old, new, message):

@@ -11,7 +11,6 @@ import pandas as pd
 from pydantic import Field
 
 from suite.claims.rules.seeds import FEWEST_SEEDS, FEWEST_SEEDS_FOR_SPREAD, lacking_seeds
-from suite.claims.typed import Names
 from suite.claims.verdicts import (
     NOT_REPRODUCED,
     NOT_TESTED,
@@ -23,6 +22,7 @@ from suite.claims.verdicts import (
     Parameters,
     Rule,
 )
+from suite.config.models import Names
 from suite.names import algorithm_name
 from suite.results import arrivals, statistics
 from suite.results.statistics import NO_INTERVAL, Interval

@@ -13,8 +13,9 @@ from suite.claims.rules.finite_models import (
     models_of,
     random_models_of,
 )
-from suite.claims.typed import Count, Positive
+from suite.claims.typed import Positive
 from suite.claims.verdicts import Data, Finding, Outcome, Rule, graded
+from suite.config.models import Count
 from suite.theory import estimation, inexact_pmd
 from suite.theory.closed_form import model_of_table
 

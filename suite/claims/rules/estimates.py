@@ -13,8 +13,9 @@ from suite.claims.rules.finite_models import (
     models_of,
     random_models_of,
 )
-from suite.claims.typed import Count, Gamma, Positive
+from suite.claims.typed import Gamma, Positive
 from suite.claims.verdicts import Data, Finding, Outcome, Parameters, Rule, graded
+from suite.config.models import Count
 from suite.theory import compatibility, estimation
 
 ROUNDING = 1e-9

@@ -7,12 +7,13 @@ import gymnasium
 from pydantic import Field
 
 from powr.tabular import TabularMDP
-from suite.claims.typed import Gamma, Strict
+from suite.claims.typed import Gamma
 from suite.claims.verdicts import Parameters
+from suite.config.models import Block
 from suite.theory import models
 
 
-class Table(Strict):
+class Table(Block):
     """An environment with a transition table."""
 
     id: str

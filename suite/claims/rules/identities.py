@@ -7,8 +7,9 @@ from pydantic import Field
 
 from powr.tabular import TabularMDP
 from suite.claims.rules.finite_models import OnTables, models_of
-from suite.claims.typed import Count, Positive
+from suite.claims.typed import Positive
 from suite.claims.verdicts import Data, Finding, Outcome, Parameters, Rule, graded
+from suite.config.models import Count
 from suite.theory import counterexamples, operators
 from suite.theory.closed_form import closed_form_error
 

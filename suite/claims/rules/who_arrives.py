@@ -9,8 +9,8 @@ from scipy import stats
 
 from suite.claims import verdicts
 from suite.claims.rules.seeds import FEWEST_SEEDS, lacking_seeds
-from suite.claims.typed import Count
 from suite.claims.verdicts import Data, Finding, Outcome, Parameters, Rule
+from suite.config.models import Count
 from suite.names import algorithm_name
 from suite.results.statistics import Interval
 
