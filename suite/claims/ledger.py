@@ -21,7 +21,7 @@ from suite.claims.page import render
 from suite.claims.rules import RULES
 from suite.claims.typed import Id, UniqueTexts, check_unique
 from suite.claims.verdicts import NOT_TESTED, Data, Finding, Outcome, Parameters
-from suite.command import make_parser, write_result
+from suite.command import OPTIONS, make_parser, write_result
 from suite.config import Run
 from suite.config.models import Block, Text
 from suite.names import algorithm_name
@@ -73,7 +73,6 @@ class Judged(NamedTuple):
     preliminary: bool
     runs: Sequence[Run]
     against: str = ""  # the set of algorithms; empty where the claim names none
-    files: frozenset[str] = frozenset()  # run files by name, where only a table was read
 
 
 def load(path: str | Path) -> dict[str, Any]:
@@ -111,25 +110,19 @@ def gather(study: Mapping[str, Any], scale: str, loaded: aggregate.Loaded, folde
     )
 
 
-def judge(
-    rule: str,
-    parameters: Parameters,
-    data: Data,
-    level: float,
-    loaded: aggregate.Loaded,
-    partial: bool,
-) -> Outcome:
-    """Apply a rule, unless runs that it needs are missing."""
+def lacking_runs(
+    parameters: Parameters, data: Data, loaded: aggregate.Loaded, partial: bool
+) -> str:
+    """Which of the runs that a rule needs are missing; empty if it can be applied."""
     for environment, algorithm in parameters.needed():
         name = f"{algorithm_name(algorithm)} on {environment}"
         if (environment, algorithm) not in data.budgets:
-            return Outcome(NOT_TESTED, reason=f"{name} is not part of this scale")
+            return f"{name} is not part of this scale"
         missing = _runs_of(loaded.missing, [(environment, algorithm)])
         there = _runs_of(loaded.metadata, [(environment, algorithm)])
         if not there or (missing and not partial):
-            due = len(there) + len(missing)
-            return Outcome(NOT_TESTED, reason=f"{len(missing)} of {due} runs of {name} are missing")
-    return RULES[rule](data, parameters, level)
+            return f"{len(missing)} of {len(there) + len(missing)} runs of {name} are missing"
+    return ""
 
 
 def questions(claims: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], str, Parameters]]:
@@ -147,7 +140,10 @@ def judge_all(
     judged = []
     for claim, against, parameters in questions(claims):
         pairs = parameters.needed()
-        outcome = judge(claim["rule"], parameters, data, claims["level"], loaded, partial)
+        if lacking := lacking_runs(parameters, data, loaded, partial):
+            outcome = Outcome(NOT_TESTED, reason=lacking)
+        else:
+            outcome = RULES[claim["rule"]](data, parameters, claims["level"])
         incomplete = scale != claims["scale"] or bool(_runs_of(loaded.missing, pairs))
         preliminary = bool(pairs) and incomplete and outcome.verdict != NOT_TESTED
         runs = _runs_of(loaded.metadata, pairs)
@@ -165,10 +161,7 @@ def tabulate(judged: Sequence[Judged]) -> pd.DataFrame:
     """One row per finding; a verdict without any has one row all the same."""
     table = pd.DataFrame(
         {
-            "id": entry.claim["id"],
-            "claim": entry.claim["claim"],
-            "place": entry.claim["place"],
-            "rule": entry.claim["rule"],
+            **{key: entry.claim[key] for key in ("id", "claim", "place", "rule")},
             "against": entry.against,
             "verdict": entry.outcome.verdict,
             "preliminary": entry.preliminary,
@@ -176,8 +169,7 @@ def tabulate(judged: Sequence[Judged]) -> pd.DataFrame:
             "subject": finding.subject,
             "statistic": finding.statistic,
             "estimate": finding.estimate,
-            "low": finding.interval.low,
-            "high": finding.interval.high,
+            **finding.interval._asdict(),
             "p_value": finding.p_value,
             "p_holm": finding.p_holm,
             "is_bound": finding.is_bound,
@@ -194,23 +186,13 @@ def tabulate(judged: Sequence[Judged]) -> pd.DataFrame:
     return table
 
 
-def read_judged(path: Path, claims: Mapping[str, Any], loaded: aggregate.Loaded) -> list[Judged]:
-    """The verdicts of a claims.csv, which must rest on the runs that are there."""
-    judged = []
-    for entry, (_, _, parameters) in zip(
-        read_verdicts(path, claims), questions(claims), strict=True
-    ):
-        runs = _runs_of(loaded.metadata, parameters.needed())
-        there = {str(run.path) for run in runs}
-        if entry.files and entry.files != there:
-            fault = f"{entry.claim['id']} rests on {len(entry.files)} runs, {len(there)} are there"
-            raise other_runs(path, fault)
-        judged.append(entry._replace(runs=runs, files=frozenset()))
-    return judged
+def read_judged(
+    path: Path, claims: Mapping[str, Any], loaded: aggregate.Loaded | None = None
+) -> list[Judged]:
+    """The verdicts of a claims.csv in the order of claims.yaml.
 
-
-def read_verdicts(path: Path, claims: Mapping[str, Any]) -> list[Judged]:
-    """The verdicts of a claims.csv, in the order of claims.yaml."""
+    Where runs are given, the verdicts must rest on them.
+    """
     words = ["against", "reason", "subject", "statistic", "run_files"]
     table = read_table(path)
     if not {"id", *words} <= set(table.columns):
@@ -223,12 +205,16 @@ def read_verdicts(path: Path, claims: Mapping[str, Any]) -> list[Judged]:
             f"{path}: judges other claims than claims.yaml has: run `snakemake claims` again"
         )
     judged = []
-    for claim, against, _ in asked:
+    for claim, against, parameters in asked:
         rows = groups[claim["id"], against].to_dict("records")
         findings = [_read_finding(row) for row in rows if row["subject"]]
         outcome = Outcome(rows[0]["verdict"], findings, rows[0]["reason"])
-        files = frozenset(file for row in rows for file in row["run_files"].split())
-        judged.append(Judged(claim, outcome, rows[0]["preliminary"], [], against, files))
+        files = {file for row in rows for file in row["run_files"].split()}
+        runs = _runs_of(loaded.metadata, parameters.needed()) if loaded else []
+        if loaded and files and files != {str(run.path) for run in runs}:
+            fault = f"{claim['id']} rests on {len(files)} runs, {len(runs)} are there"
+            raise other_runs(path, fault)
+        judged.append(Judged(claim, outcome, rows[0]["preliminary"], runs, against))
     return judged
 
 
@@ -247,17 +233,7 @@ def _read_finding(row: Mapping[str, Any]) -> Finding:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = make_parser(
-        "claims",
-        __doc__,
-        "--scale",
-        "--partial",
-        "--envs",
-        "--claims",
-        "--deviations",
-        "--results",
-        "--out-dir",
-    )
+    parser = make_parser("claims", __doc__, *OPTIONS)
     options = parser.parse_args(arguments)
 
     def make() -> dict[Path, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -42,10 +43,7 @@ def render(
 
 def by_claim(judged: Iterable[Judged]) -> list[list[Judged]]:
     """The verdicts of each claim, one per set of algorithms."""
-    groups: dict[str, list[Judged]] = {}
-    for entry in judged:
-        groups.setdefault(entry.claim["id"], []).append(entry)
-    return list(groups.values())
+    return [list(entries) for _, entries in groupby(judged, lambda entry: entry.claim["id"])]
 
 
 def count_sentences(judged: Iterable[Judged], against: str) -> dict[str, int]:

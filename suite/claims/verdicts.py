@@ -54,8 +54,8 @@ class Outcome(NamedTuple):
 
 
 def graded(findings: Sequence[Finding], partly: bool = False) -> Outcome:
-    """Reproduced if every finding supports the claim; if not, `partly` says what is left."""
-    if all(finding.supports for finding in findings):
+    """Reproduced if no finding speaks against it; if one does, `partly` says what is left."""
+    if all(finding.supports for finding in findings if finding.supports is not None):
         return Outcome(REPRODUCED, findings)
     return Outcome(PARTLY if partly else NOT_REPRODUCED, findings)
 

@@ -11,17 +11,7 @@ import pandas as pd
 from pydantic import Field
 
 from suite.claims.rules.seeds import FEWEST_SEEDS, FEWEST_SEEDS_FOR_SPREAD, lacking_seeds
-from suite.claims.verdicts import (
-    NOT_REPRODUCED,
-    NOT_TESTED,
-    PARTLY,
-    REPRODUCED,
-    Data,
-    Finding,
-    Outcome,
-    Parameters,
-    Rule,
-)
+from suite.claims.verdicts import NOT_TESTED, Data, Finding, Outcome, Parameters, Rule, graded
 from suite.config.models import Names
 from suite.names import algorithm_name
 from suite.results import arrivals, statistics
@@ -205,9 +195,7 @@ def _judge_pairs(
     if not judged:
         reasons = dict.fromkeys(finding.statistic for finding in findings)
         return Outcome(NOT_TESTED, findings, "; ".join(reasons))
-    if all(judged):
-        return Outcome(REPRODUCED, findings)
-    return Outcome(PARTLY if any(judged) else NOT_REPRODUCED, findings)
+    return graded(findings, partly=any(judged))
 
 
 def _judge_larger(

@@ -7,12 +7,7 @@ import numpy as np
 from pydantic import Field
 
 from powr.kernels import Exponential
-from suite.claims.rules.finite_models import (
-    OnTables,
-    WithRandomModels,
-    models_of,
-    random_models_of,
-)
+from suite.claims.rules.finite_models import OnTables, WithRandomModels
 from suite.claims.typed import Gamma, Positive
 from suite.claims.verdicts import Data, Finding, Outcome, Parameters, Rule, graded
 from suite.config.models import Count
@@ -29,7 +24,7 @@ class SimulationBound(WithRandomModels):
 def simulation_bound(data: Data, parameters: SimulationBound, level: float) -> Outcome:
     """Cor. A.7: no error of estimated action values exceeds its bound in the uniform norm."""
     findings = []
-    for name, mdp in [*models_of(parameters), *random_models_of(parameters)]:
+    for name, mdp in parameters.mdps():
         for n in parameters.sizes:
             errors = [
                 estimation.tabular_error_and_bounds(mdp, parameters.gamma, n, seed)
@@ -51,7 +46,7 @@ def estimation_rate(data: Data, parameters: EstimationRate, level: float) -> Out
     """Prop. C.2: the error falls with n no more slowly than guaranteed."""
     gamma, sizes = parameters.gamma, np.array(parameters.sizes)
     measures: dict[str, Callable[[int, int], float]] = {
-        name: partial(estimation.tabular_error, mdp, gamma) for name, mdp in models_of(parameters)
+        name: partial(estimation.tabular_error, mdp, gamma) for name, mdp in parameters.mdps()
     }
     rates = dict.fromkeys(measures, estimation.TABULAR_RATE)
     measures["a continuous MDP"] = partial(estimation.continuous_error, gamma)

@@ -6,7 +6,7 @@ from typing import Literal
 from pydantic import Field
 
 from powr.tabular import TabularMDP
-from suite.claims.rules.finite_models import OnTables, models_of
+from suite.claims.rules.finite_models import OnTables
 from suite.claims.typed import Positive
 from suite.claims.verdicts import Data, Finding, Outcome, Parameters, Rule, graded
 from suite.config.models import Count
@@ -79,7 +79,7 @@ RULES: tuple[Rule, ...] = (closed_form, mean_embedding, separable_spaces, as_pri
 
 def _exact(parameters: Exactness, error_of: Callable[[TabularMDP], float]) -> Outcome:
     """Whether both sides of an equation agree to within the tolerance, model by model."""
-    errors = {name: error_of(mdp) for name, mdp in models_of(parameters)}
+    errors = {name: error_of(mdp) for name, mdp in parameters.mdps()}
     return graded(
         [
             Finding(name, "largest relative error", error, supports=error <= parameters.tolerance)
