@@ -15,19 +15,9 @@ from suite.results.run_file import read_run_file
 from suite.results.statistics import censored_median
 from suite.training.evaluation import planned_grid
 
-MEASURED = [
-    "threshold",
-    "timesteps",
-    "seeds",
-    "seeds_planned",
-    "n_reached",
-    "first_arrivals",
-    "median_first_arrival",
-    "median_lasting_arrival",
-    "late_return",
-    "cpu_seconds",
-]
 FRACTIONS = ["median_first_arrival", "median_lasting_arrival", "late_return", "cpu_seconds"]
+COUNTS = ["timesteps", "seeds", "seeds_planned", "n_reached"]
+MEASURED = ["threshold", *COUNTS, "first_arrivals", *FRACTIONS]
 
 
 def sorted_table(

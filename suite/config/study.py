@@ -71,19 +71,16 @@ def check_names(study: Mapping[str, Any], path: str | Path) -> None:
         place = f"{path}: scales.{name}"
         check_known(scale["algorithms"], algorithms, f"{place}.algorithms")
         check_known(scale["timesteps"], environments, f"{place}.timesteps")
-        overrides = scale.get("overrides", {})
-        check_known(overrides, scale["algorithms"], f"{place}.overrides")
-        for algorithm, timesteps in overrides.items():
-            check_known(timesteps, scale["timesteps"], f"{place}.overrides.{algorithm}")
-        only = scale.get("only", {})
-        check_known(only, algorithms, f"{place}.only")
-        for algorithm, timesteps in only.items():
+        for key, known in (("overrides", scale["algorithms"]), ("only", algorithms)):
+            check_known(scale.get(key, {}), known, f"{place}.{key}")
+            for algorithm, timesteps in scale.get(key, {}).items():
+                check_known(timesteps, scale["timesteps"], f"{place}.{key}.{algorithm}")
+        for algorithm in scale.get("only", {}):
             if algorithm in scale["algorithms"]:
                 raise SuiteError(
                     f"{place}.only: {algorithm} runs on every environment of the scale already: "
                     f"remove it here or from {place}.algorithms"
                 )
-            check_known(timesteps, scale["timesteps"], f"{place}.only.{algorithm}")
     if ABLATIONS in study["scales"]:
         raise SuiteError(f"{path}: scales.{ABLATIONS}: is the scale of all ablations: rename it")
     of_powr = [name for name, algorithm in algorithms.items() if kind_of(algorithm) == POWR]
@@ -126,11 +123,7 @@ def _resolved(
 ) -> dict[str, Any]:
     env, learner = study["environments"][environment], study["algorithms"][algorithm]
     return {
-        "environment": {
-            "id": env["id"],
-            "kwargs": env["kwargs"],
-            "fingerprint": env.get("fingerprint"),
-        },
+        "environment": {key: env.get(key) for key in ("id", "kwargs", "fingerprint")},
         "algorithm": {
             **{key: learner[key] for key in ALGORITHM_KEYS if key in learner},
             "settings": settings_on(learner, environment) | (varied or {}),

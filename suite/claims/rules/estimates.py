@@ -73,19 +73,11 @@ class CompatibleKernel(Parameters):
 
 def compatible_kernel(data: Data, parameters: CompatibleKernel, level: float) -> Outcome:
     """Cor. 6 on a line: along mirror descent the Sobolev kernel's action values stay bounded."""
-    gamma, findings = parameters.gamma, []
+    given = parameters.model_dump(include={"gamma", "regularization", "step_size", "steps"})
+    gamma, kernel, findings = parameters.gamma, Exponential(parameters.bandwidth), []
     for n in parameters.sizes:
         outcomes = [
-            compatibility.behaviour(
-                Exponential(parameters.bandwidth),
-                n,
-                seed,
-                gamma=gamma,
-                regularization=parameters.regularization,
-                step_size=parameters.step_size,
-                steps=parameters.steps,
-            )
-            for seed in range(parameters.seeds)
+            compatibility.behaviour(kernel, n, seed, **given) for seed in range(parameters.seeds)
         ]
         largest = {
             "largest norm of the estimated operator": max(each.norm for each in outcomes),
