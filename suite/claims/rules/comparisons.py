@@ -153,9 +153,8 @@ def _timesteps(time: float) -> str:
 
 def _at_the_latest(data: Data, pair: Pair) -> tuple[np.ndarray, np.ndarray]:
     """The times of a pair, where a run that never arrives is taken at the end of its training."""
-    ends = (data.budgets[pair.environment, name] for name in (pair.algorithm, pair.other))
-    own, theirs = (np.minimum(t, end) for t, end in zip((pair.own, pair.theirs), ends, strict=True))
-    return own, theirs
+    own = np.minimum(pair.own, data.budgets[pair.environment, pair.algorithm])
+    return own, np.minimum(pair.theirs, data.budgets[pair.environment, pair.other])
 
 
 def _time_pairs(data: Data, parameters: Times) -> Iterator[Pair]:

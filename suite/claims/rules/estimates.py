@@ -1,6 +1,5 @@
 """Rules on the errors of estimated action values: their bounds, and how they fall with data."""
 
-from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -45,18 +44,18 @@ class EstimationRate(OnTables):
 def estimation_rate(data: Data, parameters: EstimationRate, level: float) -> Outcome:
     """Prop. C.2: the error falls with n no more slowly than guaranteed."""
     gamma, sizes = parameters.gamma, np.array(parameters.sizes)
-    measures: dict[str, Callable[[int, int], float]] = {
-        name: partial(estimation.tabular_error, mdp, gamma) for name, mdp in parameters.mdps()
-    }
-    rates = dict.fromkeys(measures, estimation.TABULAR_RATE)
-    measures["a continuous MDP"] = partial(estimation.continuous_error, gamma)
-    rates["a continuous MDP"] = estimation.CONTINUOUS_RATE
+    measures = [
+        (name, partial(estimation.tabular_error, mdp, gamma), estimation.TABULAR_RATE)
+        for name, mdp in parameters.mdps()
+    ]
+    continuous = partial(estimation.continuous_error, gamma)
+    measures.append(("a continuous MDP", continuous, estimation.CONTINUOUS_RATE))
     findings = []
-    for name, measure in measures.items():
+    for name, measure, rate in measures:
         errors = [[measure(int(n), seed) for n in sizes] for seed in range(parameters.seeds)]
         fitted = estimation.fitted_exponent(sizes, np.array(errors))
-        statistic = f"fitted exponent, {rates[name]:g} guaranteed"
-        supports = fitted.interval.high >= rates[name]
+        statistic = f"fitted exponent, {rate:g} guaranteed"
+        supports = fitted.interval.high >= rate
         findings.append(Finding(name, statistic, *fitted, supports=supports))
     return graded(findings)
 

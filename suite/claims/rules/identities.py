@@ -37,13 +37,10 @@ class SeparableSpaces(Parameters):
 
 def separable_spaces(data: Data, parameters: SeparableSpaces, level: float) -> Outcome:
     """Prop. 4: averages over a compatible policy lie in F; beside it one that is not compatible."""
-    largest = {
-        make: max(
-            operators.distance_to_products(*make(seed), seed) for seed in range(parameters.seeds)
-        )
+    inside, outside = (
+        max(operators.distance_to_products(*make(seed), seed) for seed in range(parameters.seeds))
         for make in (operators.compatible_policy, operators.incompatible_policy)
-    }
-    inside, outside = largest.values()
+    )
     statistic = "largest relative distance of P g to F"
     return graded(
         [
