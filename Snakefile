@@ -28,6 +28,7 @@ SETTINGS = check_model(config, Workflow, "--config")
 SCALE, PARTIAL = SETTINGS.scale, SETTINGS.partial
 RESULTS = f"results/{SCALE}"
 FIGURES = "figures" if SCALE == "paper" else f"{RESULTS}/figures"
+SHOWN = ("training_curves", "threshold_boxplots", "ladder")  # the figures of a scale
 
 STUDY = load("envs.yaml")
 RUNS = [Path("results", run.path) for run in runs(STUDY, SCALE)]
@@ -87,10 +88,8 @@ rule all:
     input:
         runs=RUNS,
         summary=f"{RESULTS}/summary.md",
-        training_curves=f"{FIGURES}/training_curves.pdf",
-        threshold_boxplots=f"{FIGURES}/threshold_boxplots.pdf",
+        figures=[f"{FIGURES}/{name}.pdf" for name in SHOWN],
         authors=AUTHORS_FIGURES,
-        ladder=f"{FIGURES}/ladder.pdf",
         claims=f"{RESULTS}/claims.md",
         cost=f"{RESULTS}/cost.csv",
         report=f"{RESULTS}/report.html",

@@ -43,24 +43,14 @@ PLACES = " or ".join(f"baselines/{family}" for family in FAMILIES)
 GIVEN = frozenset({"self", "env", "make_env", "seed", "agent_seed", "training_seed", "device"})
 
 
-def exists(name: str) -> bool:
-    """Whether one of the families has a module of this name."""
-    return _module(name) is not None
-
-
 def family(name: str) -> str:
     """Which of the families has the module of this name."""
-    path = _module(name)
-    if path is None:
-        raise ValueError(f"no module {name} in {PLACES}")
-    return path.split(".")[-2]
+    return _module(name).split(".")[-2]
 
 
 def find(name: str) -> type[Any]:
     """The class that the module `name` of one of the families defines."""
     path = _module(name)
-    if path is None:
-        raise ValueError(f"no module {name} in {PLACES}")
     defined = [
         entry
         for entry in vars(importlib.import_module(path)).values()
@@ -74,9 +64,12 @@ def find(name: str) -> type[Any]:
     return defined[0]
 
 
-def _module(name: str) -> str | None:
-    paths = (f"{__name__}.{family}.{name}" for family in FAMILIES)
-    return next((path for path in paths if importlib.util.find_spec(path)), None)
+def _module(name: str) -> str:
+    for family in FAMILIES:
+        path = f"{__name__}.{family}.{name}"
+        if importlib.util.find_spec(path):
+            return path
+    raise ValueError(f"no module {name} in {PLACES}, and it is not powr")
 
 
 def settings_of(algorithm: type[Any]) -> dict[str, inspect.Parameter]:

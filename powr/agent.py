@@ -119,10 +119,9 @@ class POWR:
         max_rank: int = 1000,
         seed: int = 0,
     ):
-        env = make_env(env)
         self._seed = check_seed(seed)
         training, prediction = np.random.SeedSequence(self._seed).spawn(2)
-        self._collector = Collector(env, np.random.default_rng(training))
+        self._collector = Collector(make_env(env), np.random.default_rng(training))
         self._prediction_generator = np.random.default_rng(prediction)
         self.n_actions = int(self._collector.actions.n)
         self.kernel = kernel
@@ -185,11 +184,11 @@ class POWR:
         self._take_up()
         goal = self.num_timesteps + total_timesteps
         with Progress(self, total_timesteps, enabled=progress_bar) as progress:
-            going_on = True
-            while going_on and self.num_timesteps < goal:
+            while self.num_timesteps < goal:
                 self._step()
                 progress.step()
-                going_on = callback is None or not self._lend(callback)
+                if callback is not None and self._lend(callback):
+                    break
         self._collector.leave()
         return self
 
@@ -241,8 +240,6 @@ class POWR:
 
         return load(path, env, kernel)
 
-    # -- one step -----------------------------------------------------------------------------
-
     @property
     def _planner(self) -> Planner:
         """The planner; one that an interrupt left half changed is made again from the data."""
@@ -285,21 +282,19 @@ class POWR:
     def _lend(self, callback: Callback) -> Any:
         """The answer of a callback, which may use the environment."""
         try:
-            answer = self._collector.lend(callback, self)
+            return self._collector.lend(callback, self)
         except BaseException:
             self._collector.take_back()
-            self._forget_what_was_taken_back()
             raise
-        self._forget_what_was_taken_back()
-        return answer
+        finally:
+            self._forget_what_was_taken_back()
 
     def _forget_what_was_taken_back(self) -> None:
         planner = self._planner
-        if planner.size <= self.num_timesteps:
-            return
-        planned_at, self.n_plans_ = self._before_episode
-        if isinstance(planner, EpochPlanner):
-            planner.forget_open_episode()
-            self._plan_is_due = False
-        else:
-            self._current, self._plan_is_due = rebuilt(self, planned_at)
+        if planner.size > self.num_timesteps:
+            planned_at, self.n_plans_ = self._before_episode
+            if isinstance(planner, EpochPlanner):
+                planner.forget_open_episode()
+                self._plan_is_due = False
+            else:
+                self._current, self._plan_is_due = rebuilt(self, planned_at)

@@ -69,17 +69,14 @@ class Planner(Protocol):
     @property
     def n_states(self) -> int:
         """States that the last plan has values of."""
-        ...
 
     def observe(self, transition: tuple, ended: bool) -> bool:
         """Take in one transition; True where a plan is due."""
-        ...
 
     def plan(self) -> None: ...
 
     def chosen(self) -> dict[str, Any]:
         """What was chosen and why, by the name of the setting."""
-        ...
 
 
 class _Optimist:
@@ -115,17 +112,10 @@ class FinitePlanner(_Optimist):
     the ridge n lambda of Eq. (10) is that fraction, and the prior is that return.
     """
 
-    def __init__(
-        self,
-        state_shape: tuple[int, ...],
-        n_actions: int,
-        *,
-        regularization: float | None,
-        **settings: Any,
-    ):
+    def __init__(self, n_actions: int, *, regularization: float | None, **settings: Any):
         super().__init__(n_actions, **settings)
         self.regularization = regularization
-        self.data = Transitions(state_shape, n_actions)
+        self.data = Transitions((), n_actions)
         self._solver = EmpiricalMDP(self.data)
         self.is_random = False
         self._outcome: dict[Any, tuple] = {}
@@ -202,7 +192,6 @@ class FinitePlanner(_Optimist):
             self.gamma * data.pair_continuing - data.pair_count
         )
         ridge = imagined / data.size
-
         shape = (len(data.index), self.n_actions)
         action_values = np.zeros(shape)
 
@@ -253,24 +242,20 @@ class BoxPlanner(_Optimist):
         self.kernel = kernel
         self.model: DisplacementModel | None = None
         self._chunks: list[Columns] = []
-        self._reward_range = (np.inf, -np.inf)
         self.size = 0
 
     def observe(self, transition: tuple, ended: bool) -> bool:
         self.is_whole = False
         self._waiting.append(transition)
         self.size += 1
-        reward = transition[2]
-        low, high = self._reward_range
-        self._reward_range = (min(low, reward), max(high, reward))
-        self._rewards.append(reward)
+        self._rewards.append(transition[2])
         self.returns.see(self._rewards, ended, transition[4])
         if ended:
             self._rewards = []
         self.is_whole = True
-        growth = self.size / max(self.planned_at, 1)
         if self.size < _FIRST_PLAN or not (ended or self._within):
             return False
+        growth = self.size / max(self.planned_at, 1)
         return growth >= (_GROWTH_AT_END if ended else _GROWTH_OF_DATA)
 
     def plan(self) -> None:
@@ -299,7 +284,8 @@ class BoxPlanner(_Optimist):
         return 0 if self.model is None else len(self.model.centers)
 
     def _value_range(self, prior: float) -> tuple[float, float]:
-        low, high = self._reward_range
+        rewards = self._chunks[0][2]
+        low, high = float(rewards.min()), float(rewards.max())
         horizon = 1.0 / (1.0 - self.gamma)
         return min(low * horizon, low, prior, 0.0), max(high * horizon, high, prior, 0.0)
 

@@ -115,7 +115,6 @@ def make_planner(agent: Any) -> Planner:
                 "give summed=True with it"
             )
         return FinitePlanner(
-            (),
             agent.n_actions,
             gamma=gamma_of(agent.env) if agent.gamma is None else agent.gamma,
             regularization=agent.regularization,

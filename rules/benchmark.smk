@@ -64,68 +64,34 @@ rule aggregate:
         "python -m suite aggregate --scale {params.scale:q} {params.partial} 2> {log:q}"
 
 
-rule training_curves:
+# The name of a figure with the settings of the paper's authors ends in _authors.
+rule figure:
     input:
-        tables=rules.aggregate.output,
+        tables=lambda wildcards: (
+            rules.ladder_table.output
+            if wildcards.name == "ladder"
+            else rules.aggregate.output
+        ),
         code=PLOTS,
     output:
-        pdf=f"{FIGURES}/training_curves.pdf",
-        svg=report(f"{FIGURES}/training_curves.svg", category="Figures"),
-        png=f"{FIGURES}/training_curves.png",
+        pdf=f"{FIGURES}/{{name}}{{authors}}.pdf",
+        svg=report(f"{FIGURES}/{{name}}{{authors}}.svg", category="Figures"),
+        png=f"{FIGURES}/{{name}}{{authors}}.png",
     log:
-        f"logs/{SCALE}/training_curves.log",
+        f"logs/{SCALE}/{{name}}{{authors}}.log",
+    wildcard_constraints:
+        name="|".join(SHOWN),
+        authors="(_authors)?",
     localrule: True
     conda:
         "../environment.yml"
     params:
-        figure="training_curves",
         scale=SCALE,
         folder=lambda wildcards, output: Path(output.pdf).parent,
+        authors=lambda wildcards: ["--authors"] if wildcards.authors else [],
     shell:
-        "python -m suite figure {params.figure:q} --scale {params.scale:q}"
+        "python -m suite figure {wildcards.name:q} {params.authors:q} --scale {params.scale:q}"
         " --out-dir {params.folder:q} 2> {log:q}"
-
-
-use rule training_curves as training_curves_authors with:
-    output:
-        pdf=f"{FIGURES}/training_curves_authors.pdf",
-        svg=report(f"{FIGURES}/training_curves_authors.svg", category="Figures"),
-        png=f"{FIGURES}/training_curves_authors.png",
-    log:
-        f"logs/{SCALE}/training_curves_authors.log",
-    localrule: True
-    params:
-        figure=["training_curves", "--authors"],
-        scale=SCALE,
-        folder=lambda wildcards, output: Path(output.pdf).parent,
-
-
-use rule training_curves as threshold_boxplots with:
-    output:
-        pdf=f"{FIGURES}/threshold_boxplots.pdf",
-        svg=report(f"{FIGURES}/threshold_boxplots.svg", category="Figures"),
-        png=f"{FIGURES}/threshold_boxplots.png",
-    log:
-        f"logs/{SCALE}/threshold_boxplots.log",
-    localrule: True
-    params:
-        figure="threshold_boxplots",
-        scale=SCALE,
-        folder=lambda wildcards, output: Path(output.pdf).parent,
-
-
-use rule training_curves as threshold_boxplots_authors with:
-    output:
-        pdf=f"{FIGURES}/threshold_boxplots_authors.pdf",
-        svg=report(f"{FIGURES}/threshold_boxplots_authors.svg", category="Figures"),
-        png=f"{FIGURES}/threshold_boxplots_authors.png",
-    log:
-        f"logs/{SCALE}/threshold_boxplots_authors.log",
-    localrule: True
-    params:
-        figure=["threshold_boxplots", "--authors"],
-        scale=SCALE,
-        folder=lambda wildcards, output: Path(output.pdf).parent,
 
 
 rule gif:
@@ -205,23 +171,6 @@ use rule cost as ladder_table with:
         scale=SCALE,
 
 
-use rule training_curves as ladder with:
-    input:
-        table=rules.ladder_table.output.table,
-        code=PLOTS,
-    output:
-        pdf=f"{FIGURES}/ladder.pdf",
-        svg=report(f"{FIGURES}/ladder.svg", category="Figures"),
-        png=f"{FIGURES}/ladder.png",
-    log:
-        f"logs/{SCALE}/ladder.log",
-    localrule: True
-    params:
-        figure="ladder",
-        scale=SCALE,
-        folder=lambda wildcards, output: Path(output.pdf).parent,
-
-
 # The theorems' figure is shown as it is shipped, and not made again for the report, which would take
 # minutes.
 THEORY_FIGURE = (
@@ -243,11 +192,7 @@ rule report:
         deviations="deviations.yaml",
         runs=RUNS,
         tables=[*rules.aggregate.output, *rules.claims.output, *rules.cost.output],
-        figures=[
-            rules.training_curves.output.svg,
-            rules.threshold_boxplots.output.svg,
-            rules.ladder.output.svg,
-        ],
+        figures=expand(rules.figure.output.svg, name=SHOWN, authors=""),
         page=REPORT_FILES,
         code=CODE,
     output:

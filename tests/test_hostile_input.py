@@ -208,7 +208,7 @@ def make_folder(path):
 CLAIMS, CSV = "claims.yaml", ".csv"
 FILES = {
     "empty claims": ("claims", write(CLAIMS, ""), "claims.yaml: the file"),
-    "claims of text": ("claims", write(CLAIMS, "all hold"), "but it is 'all hold'"),
+    "claims of text": ("claims", write(CLAIMS, "all hold"), "the file: 'all hold': Input"),
     "claims with a tag": ("claims", write(CLAIMS, "!!python/name:os.system"), "claims.yaml:1:1"),
     "claim twice": (
         "claims",

@@ -35,11 +35,11 @@ class DynaQ(OptimisticQ):
         self._position: dict[tuple[int, int], int] = {}
 
     def _update(self, step: Step) -> None:
-        self._back_up(step)
+        super()._update(step)
         self._remember(step)
         for which in self.rng.integers(len(self._outcomes), size=self.planning_steps):
             seen = self._outcomes[which]
-            self._back_up(seen[0] if len(seen) == 1 else seen[self.rng.integers(len(seen))])
+            super()._update(seen[0] if len(seen) == 1 else seen[self.rng.integers(len(seen))])
 
     def _remember(self, step: Step) -> None:
         pair = int(step.state), step.action

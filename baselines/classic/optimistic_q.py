@@ -39,9 +39,6 @@ class OptimisticQ(FiniteAgent):
         self.epsilon = check_constant("epsilon", epsilon, 0, 1)
 
     def _update(self, step: Step) -> None:
-        self._back_up(step)
-
-    def _back_up(self, step: Step) -> None:
         target = step.reward
         if not step.terminated:
             target += self.gamma * self.q[step.next_state].max()

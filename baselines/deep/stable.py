@@ -9,7 +9,6 @@ import gymnasium
 import numpy as np
 import torch
 from stable_baselines3.common.base_class import BaseAlgorithm
-from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 
 
@@ -69,10 +68,10 @@ class StableBaseline:
         rollout, which may lie past the last timestep; this ends with the first step at or after it.
         """
 
-        def stop() -> bool:
-            return callback(self) or self.num_timesteps >= timesteps
+        def goes_on(*_: Any) -> bool:
+            return not (callback(self) or self.num_timesteps >= timesteps)
 
-        self.model.learn(self._schedule_timesteps or timesteps, callback=StepCallback(stop))
+        self.model.learn(self._schedule_timesteps or timesteps, callback=goes_on)
         return self
 
     def predict(self, observations: np.ndarray, deterministic: bool = True) -> tuple[Any, None]:
@@ -90,14 +89,3 @@ class StableBaseline:
 
     def _scaled(self, observations: np.ndarray) -> np.ndarray:
         return self._normalizer.normalize_obs(observations) if self._normalizer else observations
-
-
-class StepCallback(BaseCallback):
-    """Asks after every step whether to stop, and stops at once."""
-
-    def __init__(self, stop: Callable[[], bool]) -> None:
-        super().__init__()
-        self._stop = stop
-
-    def _on_step(self) -> bool:
-        return not self._stop()

@@ -8,26 +8,16 @@ from typing import Any
 
 import pandas as pd
 
-from suite import config
+from suite.config import Variant
 from suite.results import arrivals
 from suite.results.cost import cpu_seconds
 from suite.results.run_file import read_run_file
 from suite.results.statistics import censored_median
 from suite.training.evaluation import planned_grid
 
-MEASURED = [
-    "threshold",
-    "timesteps",
-    "seeds",
-    "seeds_planned",
-    "n_reached",
-    "first_arrivals",
-    "median_first_arrival",
-    "median_lasting_arrival",
-    "late_return",
-    "cpu_seconds",
-]
 FRACTIONS = ["median_first_arrival", "median_lasting_arrival", "late_return", "cpu_seconds"]
+COUNTS = ["timesteps", "seeds", "seeds_planned", "n_reached"]
+MEASURED = ["threshold", *COUNTS, "first_arrivals", *FRACTIONS]
 
 
 def sorted_table(
@@ -41,19 +31,16 @@ def sorted_table(
     ).reset_index(drop=True)
 
 
-def measured(
-    study: Mapping[str, Any], name: str, variant: config.Variant, results: Path
-) -> dict[str, Any]:
+def measured(study: Mapping[str, Any], variant: Variant, results: Path) -> dict[str, Any]:
     """One variant of an ablation on its environment, over the seeds that are there."""
     settings = variant.resolved
     threshold = study["environments"][variant.environment]["thresholds"][0]
     facts = {
         "threshold": threshold,
         "timesteps": settings["timesteps"],
-        "seeds_planned": study["ablations"][name]["seeds"],
+        "seeds_planned": len(variant.runs),
     }
-    runs = config.runs_of_variant(study, name, variant)
-    there = [run for run in runs if (results / run.path).exists()]
+    there = [run for run in variant.runs if (results / run.path).exists()]
     if not there:
         return {**facts, "seeds": 0, "n_reached": 0}
     grid, episodes = planned_grid(settings), settings["evaluation"]["episodes"]

@@ -32,7 +32,7 @@ def tabulate(study: Mapping[str, Any], results: Path) -> pd.DataFrame:
             "rhythm": "within" if variant.varied.get("plan_within_episodes", True) else "between",
             "optimism": "off" if "prior" in variant.varied else "on",
             "planner": PLANNERS[variant.algorithm],
-            **measured(study, NAME, variant, results),
+            **measured(study, variant, results),
         }
         for variant in config.variants(study, NAME)
     ]

@@ -11,6 +11,7 @@ played: luck with the starts would blur what an ablation does.
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,7 @@ def tabulate(study: Mapping[str, Any], results: Path) -> pd.DataFrame:
             "environment": variant.environment,
             "ablation": name,
             "change": study["ablations"][name].get("change", name),
-            **measured(study, name, variant, results),
+            **measured(study, variant, results),
         }
         for name in study["ablations"]
         if name != planners.NAME
@@ -45,12 +46,11 @@ def tabulate(study: Mapping[str, Any], results: Path) -> pd.DataFrame:
 def variants(study: Mapping[str, Any], name: str) -> list[config.Variant]:
     """The variants of an ablation; a row shows one, so it is an error to have two of a kind."""
     found = config.variants(study, name)
-    environments = [variant.environment for variant in found]
-    for environment in environments:
-        if environments.count(environment) > 1:
+    for environment, count in Counter(variant.environment for variant in found).items():
+        if count > 1:
             raise SuiteError(
-                f"ablations.{name}: has {environments.count(environment)} variants on "
-                f"{environment}: give each setting one value, and each variant its own ablation"
+                f"ablations.{name}: has {count} variants on {environment}: give each setting one "
+                "value, and each variant its own ablation"
             )
     return found
 

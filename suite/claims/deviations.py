@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from powr import POWR
 from suite import SuiteError, config
-from suite.claims.typed import Id, Strict, Text, UniqueTexts, check, check_unique
-
-NOT_SETTINGS = {"self", "env", "seed"}
-MISSING = object()
+from suite.claims.typed import Id, UniqueTexts, check_unique
+from suite.config.models import Block, Text
 
 
-class StatedAlgorithm(Strict):
+class StatedAlgorithm(Block):
     policy: str | None = None
     settings: dict[str, Any]
     environments: dict[str, dict[str, Any]] | None = None
 
 
-class Stated(Strict):
+class Stated(Block):
     """What the paper, the release or a library states, in the form of envs.yaml."""
 
     environments: dict[str, dict[str, Any]]
@@ -29,7 +25,7 @@ class Stated(Strict):
     scales: dict[str, dict[str, Any]]
 
 
-class Deviation(Strict):
+class Deviation(Block):
     id: Id
     what: Text  # what is stated, and what is done
     why: Text
@@ -38,7 +34,7 @@ class Deviation(Strict):
     settings: UniqueTexts  # of envs.yaml, as name.key
 
 
-class Ledger(Strict):
+class Ledger(Block):
     stated: Stated
     deviations: list[Deviation]
 
@@ -46,7 +42,7 @@ class Ledger(Strict):
 def load(path: str | Path, claims: Mapping[str, Any]) -> dict[str, Any]:
     """Read and check the deviations; each touches claims that claims.yaml has."""
     document = config.read_yaml(path)
-    check(Ledger, document, path)
+    config.check_model(document, Ledger, path)
     entries = document["deviations"]
     check_unique((entry["id"] for entry in entries), path)
     known = {claim["id"] for claim in claims["claims"]}
@@ -56,46 +52,3 @@ def load(path: str | Path, claims: Mapping[str, Any]) -> dict[str, Any]:
                 f"{path}: {entry['id']}: touches: {name} is not the id of a claim in claims.yaml"
             )
     return document
-
-
-def undeclared(study: Mapping[str, Any], document: Mapping[str, Any]) -> list[str]:
-    """Settings of the study that differ from what is stated and that no deviation names."""
-    declared = {name for entry in document["deviations"] for name in entry["settings"]}
-    return sorted(set(departures(study, document["stated"])) - declared)
-
-
-def departures(study: Mapping[str, Any], stated: Mapping[str, Any]) -> Iterator[str]:
-    """Names of the settings that are not as stated, such as powr.step_size."""
-    for name, expected in stated["environments"].items():
-        for key, value in expected.items():
-            if study["environments"][name][key] != value:
-                yield f"{name}.{key}"
-    for name, expected in stated["algorithms"].items():
-        actual = study["algorithms"][name]
-        if actual.get("policy") != expected.get("policy"):
-            yield f"{name}.policy"
-        for environment in stated["environments"]:
-            due = _settings(expected, environment)
-            found = {**_defaults(actual["class"]), **_settings(actual, environment)}
-            for key in {*due, *found}:
-                if found.get(key, MISSING) != due.get(key, MISSING):
-                    yield f"{name}.{key}"
-    for name, expected in stated["scales"].items():
-        actual = study["scales"][name]
-        if actual["seeds"] != expected["seeds"]:
-            yield f"{name}.seeds"
-        for environment, timesteps in expected["timesteps"].items():
-            if actual["timesteps"].get(environment) != timesteps:
-                yield f"{name}.timesteps"
-
-
-def _settings(algorithm: Mapping[str, Any], environment: str) -> dict[str, Any]:
-    return {**algorithm["settings"], **algorithm.get("environments", {}).get(environment, {})}
-
-
-def _defaults(algorithm_class: str) -> dict[str, Any]:
-    """Settings that POWR has without being told; a library's own defaults are not departures."""
-    if algorithm_class != "powr":
-        return {}
-    parameters = inspect.signature(POWR.__init__).parameters
-    return {name: p.default for name, p in parameters.items() if name not in NOT_SETTINGS}

@@ -19,10 +19,11 @@ from suite import SuiteError, config
 from suite.claims import deviations
 from suite.claims.page import render
 from suite.claims.rules import RULES
-from suite.claims.typed import Id, Strict, Text, UniqueTexts, check, check_unique
+from suite.claims.typed import Id, UniqueTexts, check_unique
 from suite.claims.verdicts import NOT_TESTED, Data, Finding, Outcome, Parameters
-from suite.command import make_parser, write_result
+from suite.command import OPTIONS, make_parser, write_result
 from suite.config import Run
+from suite.config.models import Block, Text
 from suite.names import algorithm_name
 from suite.results import aggregate
 from suite.results.statistics import Interval
@@ -32,12 +33,12 @@ NUMBERS = ["estimate", "low", "high", "p_value", "p_holm", "smallest_visible"]
 DIGITS = 6  # those that another processor computes alike
 
 
-class RuleText(Strict):
+class RuleText(Block):
     statistic: Text
     decision: Text
 
 
-class Claim(Strict):
+class Claim(Block):
     id: Id
     claim: Text
     place: Text  # where the paper says it, or why it is asked here
@@ -49,14 +50,14 @@ class Claim(Strict):
     tests: list[Annotated[str, StringConstraints(pattern=r"^tests/.+\.py::.+$")]] | None = None
 
 
-class AlgorithmSet(Strict):
+class AlgorithmSet(Block):
     """Whose settings the baselines have."""
 
     name: Text
     counterparts: dict[str, str]
 
 
-class Document(Strict):
+class Document(Block):
     scale: str  # verdicts at other scales are preliminary
     level: float = Field(gt=0, lt=1)
     sets: dict[str, AlgorithmSet]
@@ -72,28 +73,25 @@ class Judged(NamedTuple):
     preliminary: bool
     runs: Sequence[Run]
     against: str = ""  # the set of algorithms; empty where the claim names none
-    files: frozenset[str] = frozenset()  # run files by name, where only a table was read
 
 
 def load(path: str | Path) -> dict[str, Any]:
     """Read and check claims.yaml; each claim's parameters are those that its rule declares."""
     claims = config.read_yaml(path)
-    check(Document, claims, path)
+    config.check_model(claims, Document, path)
     check_unique((claim["id"] for claim in claims["claims"]), path)
     for claim in claims["claims"]:
         if claim["rule"] not in claims["rules"]:
             raise SuiteError(f"{path}: rules: lacks {claim['rule']}, the rule of {claim['id']}")
-        for name in claim.get("against", []):
-            if name not in claims["sets"]:
-                known = ", ".join(claims["sets"])
-                raise SuiteError(f"{path}: {claim['id']}: against: {name} is not one of {known}")
+        place = f"{path}: {claim['id']}: against"
+        config.check_known(claim.get("against", []), claims["sets"], place)
         claim["parameters"] = parameters_of(claim, path)
     return claims
 
 
 def parameters_of(claim: Mapping[str, Any], path: str | Path) -> Parameters:
     declared = get_type_hints(RULES[claim["rule"]])["parameters"]
-    return check(declared, claim["parameters"], path, f"{claim['id']}.parameters")
+    return config.check_model(claim["parameters"], declared, path, claim["id"], "parameters")
 
 
 def gather(study: Mapping[str, Any], scale: str, loaded: aggregate.Loaded, folder: Path) -> Data:
@@ -112,25 +110,19 @@ def gather(study: Mapping[str, Any], scale: str, loaded: aggregate.Loaded, folde
     )
 
 
-def judge(
-    rule: str,
-    parameters: Parameters,
-    data: Data,
-    level: float,
-    loaded: aggregate.Loaded,
-    partial: bool,
-) -> Outcome:
-    """Apply a rule, unless runs that it needs are missing."""
+def lacking_runs(
+    parameters: Parameters, data: Data, loaded: aggregate.Loaded, partial: bool
+) -> str:
+    """Which of the runs that a rule needs are missing; empty if it can be applied."""
     for environment, algorithm in parameters.needed():
         name = f"{algorithm_name(algorithm)} on {environment}"
         if (environment, algorithm) not in data.budgets:
-            return Outcome(NOT_TESTED, reason=f"{name} is not part of this scale")
+            return f"{name} is not part of this scale"
         missing = _runs_of(loaded.missing, [(environment, algorithm)])
         there = _runs_of(loaded.metadata, [(environment, algorithm)])
         if not there or (missing and not partial):
-            due = len(there) + len(missing)
-            return Outcome(NOT_TESTED, reason=f"{len(missing)} of {due} runs of {name} are missing")
-    return RULES[rule](data, parameters, level)
+            return f"{len(missing)} of {len(there) + len(missing)} runs of {name} are missing"
+    return ""
 
 
 def questions(claims: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], str, Parameters]]:
@@ -148,7 +140,10 @@ def judge_all(
     judged = []
     for claim, against, parameters in questions(claims):
         pairs = parameters.needed()
-        outcome = judge(claim["rule"], parameters, data, claims["level"], loaded, partial)
+        if lacking := lacking_runs(parameters, data, loaded, partial):
+            outcome = Outcome(NOT_TESTED, reason=lacking)
+        else:
+            outcome = RULES[claim["rule"]](data, parameters, claims["level"])
         incomplete = scale != claims["scale"] or bool(_runs_of(loaded.missing, pairs))
         preliminary = bool(pairs) and incomplete and outcome.verdict != NOT_TESTED
         runs = _runs_of(loaded.metadata, pairs)
@@ -166,10 +161,7 @@ def tabulate(judged: Sequence[Judged]) -> pd.DataFrame:
     """One row per finding; a verdict without any has one row all the same."""
     table = pd.DataFrame(
         {
-            "id": entry.claim["id"],
-            "claim": entry.claim["claim"],
-            "place": entry.claim["place"],
-            "rule": entry.claim["rule"],
+            **{key: entry.claim[key] for key in ("id", "claim", "place", "rule")},
             "against": entry.against,
             "verdict": entry.outcome.verdict,
             "preliminary": entry.preliminary,
@@ -177,8 +169,7 @@ def tabulate(judged: Sequence[Judged]) -> pd.DataFrame:
             "subject": finding.subject,
             "statistic": finding.statistic,
             "estimate": finding.estimate,
-            "low": finding.interval.low,
-            "high": finding.interval.high,
+            **finding.interval._asdict(),
             "p_value": finding.p_value,
             "p_holm": finding.p_holm,
             "is_bound": finding.is_bound,
@@ -195,23 +186,13 @@ def tabulate(judged: Sequence[Judged]) -> pd.DataFrame:
     return table
 
 
-def read_judged(path: Path, claims: Mapping[str, Any], loaded: aggregate.Loaded) -> list[Judged]:
-    """The verdicts of a claims.csv, which must rest on the runs that are there."""
-    judged = []
-    for entry, (_, _, parameters) in zip(
-        read_verdicts(path, claims), questions(claims), strict=True
-    ):
-        runs = _runs_of(loaded.metadata, parameters.needed())
-        there = {str(run.path) for run in runs}
-        if entry.files and entry.files != there:
-            fault = f"{entry.claim['id']} rests on {len(entry.files)} runs, {len(there)} are there"
-            raise other_runs(path, fault)
-        judged.append(entry._replace(runs=runs, files=frozenset()))
-    return judged
+def read_judged(
+    path: Path, claims: Mapping[str, Any], loaded: aggregate.Loaded | None = None
+) -> list[Judged]:
+    """The verdicts of a claims.csv in the order of claims.yaml.
 
-
-def read_verdicts(path: Path, claims: Mapping[str, Any]) -> list[Judged]:
-    """The verdicts of a claims.csv, in the order of claims.yaml."""
+    Where runs are given, the verdicts must rest on them.
+    """
     words = ["against", "reason", "subject", "statistic", "run_files"]
     table = read_table(path)
     if not {"id", *words} <= set(table.columns):
@@ -224,12 +205,16 @@ def read_verdicts(path: Path, claims: Mapping[str, Any]) -> list[Judged]:
             f"{path}: judges other claims than claims.yaml has: run `snakemake claims` again"
         )
     judged = []
-    for claim, against, _ in asked:
+    for claim, against, parameters in asked:
         rows = groups[claim["id"], against].to_dict("records")
         findings = [_read_finding(row) for row in rows if row["subject"]]
         outcome = Outcome(rows[0]["verdict"], findings, rows[0]["reason"])
-        files = frozenset(file for row in rows for file in row["run_files"].split())
-        judged.append(Judged(claim, outcome, rows[0]["preliminary"], [], against, files))
+        files = {file for row in rows for file in row["run_files"].split()}
+        runs = _runs_of(loaded.metadata, parameters.needed()) if loaded else []
+        if loaded and files and files != {str(run.path) for run in runs}:
+            fault = f"{claim['id']} rests on {len(files)} runs, {len(runs)} are there"
+            raise other_runs(path, fault)
+        judged.append(Judged(claim, outcome, rows[0]["preliminary"], runs, against))
     return judged
 
 
@@ -248,17 +233,7 @@ def _read_finding(row: Mapping[str, Any]) -> Finding:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = make_parser(
-        "claims",
-        __doc__,
-        "--scale",
-        "--partial",
-        "--envs",
-        "--claims",
-        "--deviations",
-        "--results",
-        "--out-dir",
-    )
+    parser = make_parser("claims", __doc__, *OPTIONS)
     options = parser.parse_args(arguments)
 
     def make() -> dict[Path, str]:

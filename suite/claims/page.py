@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from suite.claims.verdicts import NOT_TESTED, PARTLY, REPRODUCED, VERDICTS, Finding
 from suite.markdown import table
+from suite.results.statistics import Interval
 
 if TYPE_CHECKING:
     from suite.claims.ledger import Judged
@@ -42,10 +44,7 @@ def render(
 
 def by_claim(judged: Iterable[Judged]) -> list[list[Judged]]:
     """The verdicts of each claim, one per set of algorithms."""
-    groups: dict[str, list[Judged]] = {}
-    for entry in judged:
-        groups.setdefault(entry.claim["id"], []).append(entry)
-    return list(groups.values())
+    return [list(entries) for _, entries in groupby(judged, lambda entry: entry.claim["id"])]
 
 
 def count_sentences(judged: Iterable[Judged], against: str) -> dict[str, int]:
@@ -137,38 +136,31 @@ def claim_section(
     return parts
 
 
-def findings_text(findings: Sequence[Finding]) -> list[tuple[str, ...]]:
-    """The findings as a table to read, its head first."""
-    head = (
-        "finding",
-        "statistic",
-        "estimate",
-        "95% interval",
-        "p",
-        "p, Holm",
-        "smallest ratio to be seen",
-        "speaks for the claim",
-    )
+def findings_text(findings: Sequence[Finding]) -> list[list[str]]:
+    """The findings as a table to read, its head first; columns that nobody fills are left out."""
     answers = {True: "yes", False: "no", None: "neither"}
     rows = [
-        (
-            finding.subject,
-            finding.statistic,
-            f"more than {finding.estimate:.3g}" if finding.is_bound else number(finding.estimate),
-            "" if math.isnan(finding.interval.low) else interval_text(finding),
-            number(finding.p_value),
-            number(finding.p_holm),
-            number(finding.smallest_visible),
-            answers[finding.supports],
-        )
-        for finding in findings
+        {
+            "finding": each.subject,
+            "statistic": each.statistic,
+            "estimate": f"more than {each.estimate:.3g}"
+            if each.is_bound
+            else number(each.estimate),
+            "95% interval": interval_text(each.interval),
+            "p": number(each.p_value),
+            "p, Holm": number(each.p_holm),
+            "smallest ratio to be seen": number(each.smallest_visible),
+            "speaks for the claim": answers[each.supports],
+        }
+        for each in findings
     ]
-    filled = [i for i in range(len(head)) if i < 3 or any(row[i] for row in rows)]
-    return [tuple(row[i] for i in filled) for row in (head, *rows)]
+    always = ("finding", "statistic", "estimate")
+    filled = [name for name in rows[0] if name in always or any(row[name] for row in rows)]
+    return [filled, *([row[name] for name in filled] for row in rows)]
 
 
-def interval_text(finding: Finding) -> str:
-    return f"[{number(finding.interval.low)}, {number(finding.interval.high)}]"
+def interval_text(interval: Interval) -> str:
+    return "" if math.isnan(interval.low) else f"[{number(interval.low)}, {number(interval.high)}]"
 
 
 def number(value: float) -> str:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import pandas as pd
 
-from suite.claims.typed import Strict
+from suite.config.models import Block
 from suite.results import arrivals
 from suite.results.statistics import NO_INTERVAL, Interval
 
@@ -20,7 +20,7 @@ NOT_TESTED = "not tested"
 VERDICTS = (REPRODUCED, PARTLY, NOT_REPRODUCED, NOT_TESTED)
 
 
-class Parameters(Strict):
+class Parameters(Block):
     """What a claim tells its rule; each rule declares its own beside its function."""
 
     def needed(self) -> list[tuple[str, str]]:
@@ -54,8 +54,8 @@ class Outcome(NamedTuple):
 
 
 def graded(findings: Sequence[Finding], partly: bool = False) -> Outcome:
-    """Reproduced if every finding supports the claim; if not, `partly` says what is left."""
-    if all(finding.supports for finding in findings):
+    """Reproduced if no finding speaks against it; if one does, `partly` says what is left."""
+    if all(finding.supports for finding in findings if finding.supports is not None):
         return Outcome(REPRODUCED, findings)
     return Outcome(PARTLY if partly else NOT_REPRODUCED, findings)
 

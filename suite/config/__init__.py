@@ -1,6 +1,6 @@
 """What envs.yaml says, checked, and the settings and names of the runs that follow from it."""
 
-from suite.config.reading import check_model, read_yaml
+from suite.config.reading import check_known, check_model, read_yaml
 from suite.config.study import (
     ABLATIONS,
     Run,
@@ -10,7 +10,7 @@ from suite.config.study import (
     resolve,
     resolve_variant,
     runs,
-    runs_of_variant,
+    settings_on,
     variant_runs,
     variants,
 )
@@ -19,6 +19,7 @@ __all__ = [
     "ABLATIONS",
     "Run",
     "Variant",
+    "check_known",
     "check_model",
     "digest",
     "load",
@@ -26,7 +27,7 @@ __all__ = [
     "resolve",
     "resolve_variant",
     "runs",
-    "runs_of_variant",
+    "settings_on",
     "variant_runs",
     "variants",
 ]

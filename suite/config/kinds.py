@@ -17,9 +17,8 @@ KINDS = (POWR, TEXTBOOK, *DEEP_OF_SOURCE.values(), DEEP)
 
 def kind_of(algorithm: Mapping[str, Any]) -> str:
     """The kind of an algorithm block of envs.yaml: by its class and, if deep, by its source."""
-    if algorithm["class"] == "powr":
-        return POWR
-    family = baselines.family(algorithm["class"])
+    name = algorithm["class"]
+    family = "planners" if name == "powr" else baselines.family(name)
     if family == "planners":
         return POWR
     if family == "classic":

@@ -15,15 +15,17 @@ from pydantic import AfterValidator, Field, StringConstraints
 import baselines
 
 
-def _unique(values: list[Any]) -> list[Any]:
-    if len({json.dumps(value, sort_keys=True) for value in values}) < len(values):
-        raise ValueError("an entry is given twice: keep one of the two")
+def unique(values: list[Any]) -> list[Any]:
+    texts = [json.dumps(value, sort_keys=True) for value in values]
+    for text in texts:
+        if texts.count(text) > 1:
+            raise ValueError(f"{text} is given twice: keep one of the two")
     return values
 
 
 def _is_class(name: str) -> str:
-    if name != "powr" and not baselines.exists(name):
-        raise ValueError(f"is neither powr nor a module of {baselines.PLACES}")
+    if name != "powr":
+        baselines.family(name)  # a ValueError where there is none
     return name
 
 
@@ -39,23 +41,24 @@ GymnasiumId = Annotated[
 Class = Annotated[str, StringConstraints(pattern="^[a-z][a-z0-9_]*$"), AfterValidator(_is_class)]
 Count = Annotated[int, Field(ge=1, le=10**9)]
 Number = Annotated[float, Field(allow_inf_nan=False)]
-Names = Annotated[list[str], Field(min_length=1), AfterValidator(_unique)]
+Text = Annotated[str, StringConstraints(min_length=1)]
+Names = Annotated[list[Text], Field(min_length=1), AfterValidator(unique)]
 Timesteps = Annotated[dict[str, Count], Field(min_length=1)]
 Settings = dict[str, Any]
-Choices = dict[str, Annotated[list[Any], Field(min_length=1), AfterValidator(_unique)]]
+Choices = dict[str, Annotated[list[Any], Field(min_length=1), AfterValidator(unique)]]
 
 
 class Block(pydantic.BaseModel):
     """A mapping with these keys and no others; numbers in quotes and true are no numbers."""
 
-    model_config = pydantic.ConfigDict(strict=True, extra="forbid")
+    model_config = pydantic.ConfigDict(strict=True, extra="forbid", frozen=True)
 
 
 class Environment(Block):
     id: GymnasiumId
     kwargs: Settings
     # Returns at which the task counts as learned; the first is the main one.
-    thresholds: Annotated[list[Number], Field(min_length=1), AfterValidator(_unique)]
+    thresholds: Annotated[list[Number], Field(min_length=1), AfterValidator(unique)]
     # Of the environment's behaviour. Without one, the first run of a scale records it.
     fingerprint: Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")] | None = None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,16 +20,13 @@ class StrictLoader(yaml.SafeLoader):
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[str, Any]:
         seen = set()
         for key_node, _ in node.value:
+            problem = None
             if key_node.tag != "tag:yaml.org,2002:str":
-                raise yaml.MarkedYAMLError(
-                    problem=f"the key {key_node.value} is not text: put it in quotes",
-                    problem_mark=key_node.start_mark,
-                )
-            if key_node.value in seen:
-                raise yaml.MarkedYAMLError(
-                    problem=f"the key {key_node.value} is given twice: keep one of the two",
-                    problem_mark=key_node.start_mark,
-                )
+                problem = f"the key {key_node.value} is not text: put it in quotes"
+            elif key_node.value in seen:
+                problem = f"the key {key_node.value} is given twice: keep one of the two"
+            if problem:
+                raise yaml.MarkedYAMLError(problem=problem, problem_mark=key_node.start_mark)
             seen.add(key_node.value)
         return super().construct_mapping(node, deep)
 
@@ -61,19 +59,19 @@ def read_yaml(path: str | Path) -> Any:
 Model = TypeVar("Model", bound=pydantic.BaseModel)
 
 
-def check_model(data: Any, model: type[Model], path: str | Path) -> Model:
+def check_model(data: Any, model: type[Model], path: str | Path, *place: str) -> Model:
     """The data as the model; what it does not allow is refused, naming the place in the file."""
     check_plain(data, path)
     try:
         return model.model_validate(data)
     except pydantic.ValidationError as error:
-        raise SuiteError(f"{path}: {_first_fault(error)}") from error
+        raise SuiteError(f"{path}: {_first_fault(error, place)}") from error
 
 
-def _first_fault(error: pydantic.ValidationError) -> str:
+def _first_fault(error: pydantic.ValidationError, place: Iterable[str]) -> str:
     fault = error.errors(include_url=False)[0]
     # "[key]" marks a fault of the key itself, which is named already.
-    keys = [str(key) for key in fault["loc"] if key != "[key]"]
+    keys = [*place, *(str(key) for key in fault["loc"] if key != "[key]")]
     if fault["type"] in ("missing", "extra_forbidden"):
         *keys, name = keys
         reason = {
@@ -85,6 +83,13 @@ def _first_fault(error: pydantic.ValidationError) -> str:
         message = fault["msg"].removeprefix("Value error, ")
         reason = f"{value if len(value) < 100 else value[:100] + ' ...'}: {message}"
     return f"{'.'.join(keys) or 'the file'}: {reason}"
+
+
+def check_known(names: Iterable[str], known: Iterable[str], place: str) -> None:
+    """Refuse a name that is not one of those known there."""
+    for name in names:
+        if name not in known:
+            raise SuiteError(f"{place}: {name} is not one of {', '.join(known)}")
 
 
 def check_plain(data: Any, path: str | Path) -> None:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from suite import SuiteError
 from suite.config.kinds import POWR, kind_of
 from suite.config.models import Study
-from suite.config.reading import check_model, read_yaml
+from suite.config.reading import check_known, check_model, read_yaml
 
 # The scale of the runs of all ablations: what two of them share is trained once.
 ABLATIONS = "ablations"
@@ -50,6 +50,7 @@ class Variant(NamedTuple):
     algorithm: str
     varied: dict[str, Any]
     resolved: dict[str, Any]
+    runs: list[Run]
 
 
 def load(path: str | Path) -> dict[str, Any]:
@@ -65,24 +66,21 @@ def check_names(study: Mapping[str, Any], path: str | Path) -> None:
     environments, algorithms = study["environments"], study["algorithms"]
     for name, algorithm in algorithms.items():
         place = f"{path}: algorithms.{name}.environments"
-        _check_known(algorithm.get("environments", {}), environments, place)
+        check_known(algorithm.get("environments", {}), environments, place)
     for name, scale in study["scales"].items():
         place = f"{path}: scales.{name}"
-        _check_known(scale["algorithms"], algorithms, f"{place}.algorithms")
-        _check_known(scale["timesteps"], environments, f"{place}.timesteps")
-        overrides = scale.get("overrides", {})
-        _check_known(overrides, scale["algorithms"], f"{place}.overrides")
-        for algorithm, timesteps in overrides.items():
-            _check_known(timesteps, scale["timesteps"], f"{place}.overrides.{algorithm}")
-        only = scale.get("only", {})
-        _check_known(only, algorithms, f"{place}.only")
-        for algorithm, timesteps in only.items():
+        check_known(scale["algorithms"], algorithms, f"{place}.algorithms")
+        check_known(scale["timesteps"], environments, f"{place}.timesteps")
+        for key, known in (("overrides", scale["algorithms"]), ("only", algorithms)):
+            check_known(scale.get(key, {}), known, f"{place}.{key}")
+            for algorithm, timesteps in scale.get(key, {}).items():
+                check_known(timesteps, scale["timesteps"], f"{place}.{key}.{algorithm}")
+        for algorithm in scale.get("only", {}):
             if algorithm in scale["algorithms"]:
                 raise SuiteError(
                     f"{place}.only: {algorithm} runs on every environment of the scale already: "
                     f"remove it here or from {place}.algorithms"
                 )
-            _check_known(timesteps, scale["timesteps"], f"{place}.only.{algorithm}")
     if ABLATIONS in study["scales"]:
         raise SuiteError(
             f"{path}: scales.{ABLATIONS}: this name is that of all ablations: rename it"
@@ -90,28 +88,22 @@ def check_names(study: Mapping[str, Any], path: str | Path) -> None:
     of_powr = [name for name, algorithm in algorithms.items() if kind_of(algorithm) == POWR]
     for name, scope in study.get("ablations", {}).items():
         place = f"{path}: ablations.{name}"
-        _check_known(scope["algorithms"], of_powr, f"{place}.algorithms")
-        _check_known(scope["timesteps"], environments, f"{place}.timesteps")
-        _check_known(scope.get("environments", {}), scope["timesteps"], f"{place}.environments")
-
-
-def _check_known(names: Any, known: Any, place: str) -> None:
-    for name in names:
-        if name not in known:
-            raise SuiteError(f"{place}: {name} is not one of {', '.join(known)}")
+        check_known(scope["algorithms"], of_powr, f"{place}.algorithms")
+        check_known(scope["timesteps"], environments, f"{place}.timesteps")
+        check_known(scope.get("environments", {}), scope["timesteps"], f"{place}.environments")
 
 
 def resolve(
     study: Mapping[str, Any], scale: str, environment: str, algorithm: str
 ) -> dict[str, Any]:
     """Everything that decides the results of a run, but for its seed."""
-    _check_known([scale], study["scales"], "scale")
+    check_known([scale], study["scales"], "scale")
     scope = study["scales"][scale]
-    _check_known([environment], scope["timesteps"], f"environment at scale {scale}")
+    check_known([environment], scope["timesteps"], f"environment at scale {scale}")
     timesteps_of = _timesteps_of(scope)
-    _check_known([algorithm], timesteps_of, f"algorithm at scale {scale}")
+    check_known([algorithm], timesteps_of, f"algorithm at scale {scale}")
     timesteps = timesteps_of[algorithm]
-    _check_known([environment], timesteps, f"environment of {algorithm} at scale {scale}")
+    check_known([environment], timesteps, f"environment of {algorithm} at scale {scale}")
     return _resolved(study, environment, algorithm, timesteps[environment])
 
 
@@ -129,26 +121,23 @@ def _resolved(
     environment: str,
     algorithm: str,
     timesteps: int,
-    varied: Mapping[str, Any] | None = None,
+    varied: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     env, learner = study["environments"][environment], study["algorithms"][algorithm]
     return {
-        "environment": {
-            "id": env["id"],
-            "kwargs": env["kwargs"],
-            "fingerprint": env.get("fingerprint"),
-        },
+        "environment": {key: env.get(key) for key in ("id", "kwargs", "fingerprint")},
         "algorithm": {
             **{key: learner[key] for key in ALGORITHM_KEYS if key in learner},
-            "settings": {
-                **learner["settings"],
-                **learner.get("environments", {}).get(environment, {}),
-                **(varied or {}),
-            },
+            "settings": settings_on(learner, environment) | (varied or {}),
         },
         "timesteps": timesteps,
         "evaluation": study["evaluation"],
     }
+
+
+def settings_on(block: Mapping[str, Any], environment: str) -> dict[str, Any]:
+    """The settings of an algorithm or an ablation, with those that it has on one environment."""
+    return block.get("settings", {}) | block.get("environments", {}).get(environment, {})
 
 
 def digest(settings: dict[str, Any]) -> str:
@@ -159,7 +148,7 @@ def digest(settings: dict[str, Any]) -> str:
 
 def runs(study: Mapping[str, Any], scale: str) -> list[Run]:
     """All runs of a scale, seed 0 of everything before seed 1 of anything."""
-    _check_known([scale], study["scales"], "scale")
+    check_known([scale], study["scales"], "scale")
     scope = study["scales"][scale]
     return [
         Run(scale, env, name, seed, digest(resolve(study, scale, env, name)))
@@ -175,45 +164,25 @@ def variants(study: Mapping[str, Any], name: str) -> list[Variant]:
 
     A value of null leaves the setting as it comes.
     """
-    _check_known([name], study.get("ablations", {}), "ablation")
-    scope = study["ablations"][name]
-    return [
-        Variant(
-            environment,
-            algorithm,
-            varied,
-            _resolved(study, environment, algorithm, timesteps, varied),
-        )
-        for environment, timesteps in scope["timesteps"].items()
-        for algorithm in scope["algorithms"]
-        for varied in _combinations(
-            scope.get("settings", {}) | scope.get("environments", {}).get(environment, {})
-        )
-    ]
-
-
-def _combinations(choices: Mapping[str, list[Any]]) -> list[dict[str, Any]]:
-    return [
-        {name: value for name, value in zip(choices, values, strict=True) if value is not None}
-        for values in itertools.product(*choices.values())
-    ]
+    check_known([name], study.get("ablations", {}), "ablation")
+    scope, found = study["ablations"][name], []
+    for environment, timesteps in scope["timesteps"].items():
+        choices = settings_on(scope, environment)
+        for algorithm, *values in itertools.product(scope["algorithms"], *choices.values()):
+            named = zip(choices, values, strict=True)
+            varied = {key: value for key, value in named if value is not None}
+            resolved = _resolved(study, environment, algorithm, timesteps, varied)
+            own = digest(resolved)
+            runs = [
+                Run(ABLATIONS, environment, algorithm, seed, own) for seed in range(scope["seeds"])
+            ]
+            found.append(Variant(environment, algorithm, varied, resolved, runs))
+    return found
 
 
 def variant_runs(study: Mapping[str, Any], name: str) -> list[tuple[Variant, Run]]:
     """The runs of one of the ablations; two ablations with the same settings have the same run."""
-    return [
-        (variant, run)
-        for variant in variants(study, name)
-        for run in runs_of_variant(study, name, variant)
-    ]
-
-
-def runs_of_variant(study: Mapping[str, Any], name: str, variant: Variant) -> list[Run]:
-    named = digest(variant.resolved)
-    return [
-        Run(ABLATIONS, variant.environment, variant.algorithm, seed, named)
-        for seed in range(study["ablations"][name]["seeds"])
-    ]
+    return [(variant, run) for variant in variants(study, name) for run in variant.runs]
 
 
 def resolve_variant(
@@ -222,7 +191,7 @@ def resolve_variant(
     """What `resolve` gives, for the variant of any ablation that has the digest `named`."""
     for name in study.get("ablations", {}):
         for variant in variants(study, name):
-            found = (variant.environment, variant.algorithm, digest(variant.resolved))
+            found = (variant.environment, variant.algorithm, variant.runs[0].digest)
             if found == (environment, algorithm, named):
                 return variant.resolved
     raise SuiteError(

@@ -24,6 +24,7 @@ from suite.command import make_parser, write_result
 from suite.config import Run
 from suite.names import algorithm_name
 from suite.release.cards import CARD, commit_of, has_agent
+from suite.release.manifest import checksum
 from suite.report.report import TABLES
 from suite.results import aggregate
 
@@ -52,18 +53,21 @@ def describe(options: argparse.Namespace) -> Entity:
     verdicts = [verdict_entity(entry, document["sets"], figures) for entry in judged]
     contexts = [*context_entities(document, judged), *figures, *trainings, *verdicts]
     root = root_entity(options.scale, loaded.metadata, files, [*verdicts, *trainings])
-    descriptor = {
-        "@id": NAME,
-        "@type": "CreativeWork",
-        "about": {"@id": "./"},
-        "conformsTo": {"@id": SPECIFICATION},
-    }
+    descriptor = entity(NAME, "CreativeWork", about=link("./"), conformsTo=link(SPECIFICATION))
     graph = [descriptor, root, *files, *contexts]
     return {"@context": f"{SPECIFICATION}/context", "@graph": graph}
 
 
+def entity(name: str, kind: str, /, **properties: Any) -> Entity:
+    return {"@id": name, "@type": kind, **properties}
+
+
+def link(name: str) -> Entity:
+    return {"@id": name}
+
+
 def links(entities: Iterable[Entity]) -> list[Entity]:
-    return [{"@id": entity["@id"]} for entity in entities]
+    return [link(each["@id"]) for each in entities]
 
 
 def root_entity(
@@ -72,22 +76,22 @@ def root_entity(
     files: Sequence[Entity],
     mentioned: Sequence[Entity],
 ) -> Entity:
-    return {
-        "@id": "./",
-        "@type": "Dataset",
-        "name": f"Replication of {TITLE}, scale {scale}",
-        "description": (
+    return entity(
+        "./",
+        "Dataset",
+        name=f"Replication of {TITLE}, scale {scale}",
+        description=(
             f"{len(runs)} training runs, the tables and figures made of them, and the verdict on "
             "each claim of the paper with what it rests on."
         ),
         # When the last run began: the same whenever the crate is made again.
-        "datePublished": max(metadata["started"] for metadata in runs.values()),
-        "license": {"@id": LICENSE},
-        "author": {"@id": AUTHORS},
-        "about": {"@id": PAPER},
-        "hasPart": links(files),
-        "mentions": links(mentioned),
-    }
+        datePublished=max(metadata["started"] for metadata in runs.values()),
+        license=link(LICENSE),
+        author=link(AUTHORS),
+        about=link(PAPER),
+        hasPart=links(files),
+        mentions=links(mentioned),
+    )
 
 
 def file_entities(
@@ -117,14 +121,14 @@ def inside(run: Run) -> Path:
 
 def file_entity(folder: Path, path: str, name: str) -> Entity:
     content = (folder / path).read_bytes()
-    return {
-        "@id": path,
-        "@type": "File",
-        "name": name,
-        "encodingFormat": media_type(path),
-        "contentSize": str(len(content)),
-        "sha256": hashlib.sha256(content).hexdigest(),
-    }
+    return entity(
+        path,
+        "File",
+        name=name,
+        encodingFormat=media_type(path),
+        contentSize=str(len(content)),
+        sha256=hashlib.sha256(content).hexdigest(),
+    )
 
 
 def media_type(path: str) -> str:
@@ -133,57 +137,32 @@ def media_type(path: str) -> str:
 
 def figure_entity(path: Path) -> Entity:
     """A figure lies outside the crate's folder, and inlined in the report."""
-    return {
-        "@id": f"#figure-{path.stem}",
-        "@type": "ImageObject",
-        "name": path.as_posix(),
-        "encodingFormat": media_type(path.name),
-        "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
-        "isPartOf": {"@id": "report.html"},
-    }
+    return entity(
+        f"#figure-{path.stem}",
+        "ImageObject",
+        name=path.as_posix(),
+        encodingFormat=media_type(path.name),
+        sha256=checksum(path),
+        isPartOf=link("report.html"),
+    )
 
 
 def context_entities(document: Mapping[str, Any], judged: Sequence[Judged]) -> Iterator[Entity]:
     """Paper, licence, authors, claims, rules and the four verdicts there are."""
-    yield {"@id": PAPER, "@type": "ScholarlyArticle", "name": TITLE, "url": PAPER}
-    yield {
-        "@id": LICENSE,
-        "@type": "CreativeWork",
-        "name": "MIT License",
-        "identifier": LICENSE,
-        "description": "Free use with the notice of copyright.",
-    }
-    yield {
-        "@id": AUTHORS,
-        "@type": "Organization",
-        "name": "The contributors of this replication",
-        "url": PAPER,
-    }
+    yield entity(PAPER, "ScholarlyArticle", name=TITLE, url=PAPER)
+    use = "Free use with the notice of copyright."
+    yield entity(LICENSE, "CreativeWork", name="MIT License", identifier=LICENSE, description=use)
+    yield entity(AUTHORS, "Organization", name="The contributors of this replication", url=PAPER)
     for verdict in VERDICTS:
-        yield {
-            "@id": rating_id(verdict),
-            "@type": "Rating",
-            "name": verdict,
-            "ratingValue": verdict,
-        }
+        yield entity(rating_id(verdict), "Rating", name=verdict, ratingValue=verdict)
     for name in dict.fromkeys(entry.claim["rule"] for entry in judged):
         rule = document["rules"][name]
         description = f"Statistic: {rule['statistic']} Decision: {rule['decision']}"
-        yield {
-            "@id": f"#rule-{name}",
-            "@type": "DefinedTerm",
-            "name": name,
-            "description": description,
-        }
+        yield entity(f"#rule-{name}", "DefinedTerm", name=name, description=description)
     for claim in document["claims"]:
-        quoted = claim.get("quote")
-        yield {
-            "@id": f"#claim-{claim['id']}",
-            "@type": "Claim",
-            "name": claim["claim"],
-            "text": quoted or claim["claim"],
-            **({"appearance": {"@id": PAPER}} if quoted else {}),
-        }
+        quoted, said = claim.get("quote"), claim["claim"]
+        source = {"appearance": link(PAPER)} if quoted else {}
+        yield entity(f"#claim-{claim['id']}", "Claim", name=said, text=quoted or said, **source)
 
 
 def training_entities(runs: Mapping[Run, Mapping[str, Any]]) -> Iterator[Entity]:
@@ -192,53 +171,44 @@ def training_entities(runs: Mapping[Run, Mapping[str, Any]]) -> Iterator[Entity]
     for run, metadata in runs.items():
         made.setdefault(commit_of(metadata), []).append(run)
     for commit, own in sorted(made.items()):
-        yield {
-            "@id": code_id(commit),
+        code = entity(
+            f"#code-{commit[:12]}",
             # Without an address it can be neither SoftwareApplication nor SoftwareSourceCode.
-            "@type": "CreativeWork",
-            "name": f"powr and its suite at commit {commit or 'unknown'}",
-            "version": commit or "unknown",
-            "license": {"@id": LICENSE},
-        }
-        yield {
-            "@id": f"#training-{commit[:12]}",
-            "@type": "CreateAction",
-            "name": f"Training of {len(own)} runs",
-            "instrument": {"@id": code_id(commit)},
-            "result": [{"@id": inside(run).as_posix()} for run in own],
-        }
-
-
-def code_id(commit: str) -> str:
-    return f"#code-{commit[:12]}"
+            "CreativeWork",
+            name=f"powr and its suite at commit {commit or 'unknown'}",
+            version=commit or "unknown",
+            license=link(LICENSE),
+        )
+        yield code
+        yield entity(
+            f"#training-{commit[:12]}",
+            "CreateAction",
+            name=f"Training of {len(own)} runs",
+            instrument=link(code["@id"]),
+            result=[link(inside(run).as_posix()) for run in own],
+        )
 
 
 def rating_id(verdict: str) -> str:
     return f"#{verdict.replace(' ', '-')}"
 
 
-def verdict_id(entry: Judged) -> str:
-    return f"#verdict-{entry.claim['id']}" + (f"-{entry.against}" if entry.against else "")
-
-
 def verdict_entity(entry: Judged, sets: Mapping[str, Any], figures: Sequence[Entity]) -> Entity:
-    whose = f", baselines with {sets[entry.against]['name']}" if entry.against else ""
-    return {
-        "@id": verdict_id(entry),
-        "@type": "ClaimReview",
-        "name": f"{entry.outcome.verdict}{whose}",
-        "claimReviewed": entry.claim["claim"],
-        "itemReviewed": {"@id": f"#claim-{entry.claim['id']}"},
-        "reviewRating": {"@id": rating_id(entry.outcome.verdict)},
-        "creativeWorkStatus": "preliminary" if entry.preliminary else "final",
-        "measurementTechnique": {"@id": f"#rule-{entry.claim['rule']}"},
-        "isBasedOn": [
-            {"@id": "claims.csv"},
-            *({"@id": inside(run).as_posix()} for run in entry.runs),
-        ],
-        "associatedMedia": links(shown_in(entry, figures)),
-        **({"description": entry.outcome.reason} if entry.outcome.reason else {}),
-    }
+    against, reason = entry.against, entry.outcome.reason
+    whose = f", baselines with {sets[against]['name']}" if against else ""
+    return entity(
+        f"#verdict-{entry.claim['id']}" + (f"-{against}" if against else ""),
+        "ClaimReview",
+        name=f"{entry.outcome.verdict}{whose}",
+        claimReviewed=entry.claim["claim"],
+        itemReviewed=link(f"#claim-{entry.claim['id']}"),
+        reviewRating=link(rating_id(entry.outcome.verdict)),
+        creativeWorkStatus="preliminary" if entry.preliminary else "final",
+        measurementTechnique=link(f"#rule-{entry.claim['rule']}"),
+        isBasedOn=[link("claims.csv"), *(link(inside(run).as_posix()) for run in entry.runs)],
+        associatedMedia=links(shown_in(entry, figures)),
+        **({"description": reason} if reason else {}),
+    )
 
 
 def shown_in(entry: Judged, figures: Sequence[Entity]) -> list[Entity]:

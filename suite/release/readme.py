@@ -42,7 +42,7 @@ def replace_block(text: str, begin: str, content: str) -> str:
 def read_verdicts(root: Path) -> list[str]:
     """The counts of the verdicts in claims.csv."""
     document = ledger.load(root / "claims.yaml")
-    return count_texts(ledger.read_verdicts(root / CLAIMS, document), document["sets"])
+    return count_texts(ledger.read_judged(root / CLAIMS, document), document["sets"])
 
 
 def block(summary: pd.DataFrame) -> str:

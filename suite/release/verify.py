@@ -61,10 +61,8 @@ def check_files(root: Path) -> Iterator[Line]:
     yield from (Line(DIFFERS, name, fault) for name, fault in faults.items())
     yield Line(IDENTICAL, f"{len(listed) - len(faults)} of {len(listed)} files", "manifest")
     for name in sorted(listed.keys() - faults.keys()):
-        if name.endswith(".npz"):
-            fault = agent_fault(root / name)
-            if fault:
-                yield Line(DIFFERS, name, fault)
+        if name.endswith(".npz") and (fault := agent_fault(root / name)):
+            yield Line(DIFFERS, name, fault)
 
 
 def agent_fault(path: Path) -> str:
@@ -184,10 +182,9 @@ def verify(root: Path, scratch: Path, patterns: Sequence[str], cores: int) -> It
     yield from compare_files(root, scratch, made)
     runs = choose(listed, patterns)
     if runs:
-        minutes = usual_minutes(root, runs)
         print(
             f"training {len(runs)} runs again; on one core of the machine that made them, beside "
-            f"other work, they took {minutes:.0f} minutes",
+            f"other work, they took {usual_minutes(root, runs):.0f} minutes",
             flush=True,
         )
         yield from retrain(root, scratch, runs, cores)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import gymnasium
 import numpy as np
 
@@ -30,10 +28,6 @@ def random_mdp(seed: int) -> TabularMDP:
         rewards=rng.uniform(size=shape),
         initial_distribution=np.full(RANDOM_STATES, 1 / RANDOM_STATES),
     )
-
-
-def random_mdps(count: int) -> Iterator[TabularMDP]:
-    return map(random_mdp, range(count))
 
 
 def sample(mdp: TabularMDP, n: int, rng: np.random.Generator) -> tuple[np.ndarray, ...]:

@@ -5,7 +5,6 @@ python -m suite theory --out-dir results/theory
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -15,7 +14,7 @@ import threadpoolctl
 
 from powr.kernels import Exponential, Gaussian
 from powr.tabular import TabularMDP
-from suite.command import write_result
+from suite.command import make_parser, write_result
 from suite.results.aggregate import to_csv
 from suite.theory import compatibility, estimation, inexact_pmd, models
 
@@ -39,7 +38,7 @@ def pmd_models(instances: int) -> dict[str, Iterable[TabularMDP]]:
     return {
         "FrozenLake-v1": [models.frozen_lake()],
         "Taxi-v3": [models.taxi()],
-        "random MDPs": models.random_mdps(instances),
+        "random MDPs": map(models.random_mdp, range(instances)),
     }
 
 
@@ -125,7 +124,7 @@ def compute() -> dict[str, pd.DataFrame]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="suite theory", description=__doc__.splitlines()[0])
+    parser = make_parser("theory", __doc__)
     parser.add_argument(
         "--out-dir", type=Path, default=Path("results/theory"), help="default: %(default)s"
     )

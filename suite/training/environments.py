@@ -28,9 +28,8 @@ def make(settings: Mapping[str, Any]) -> gymnasium.Env:
     try:
         env = gymnasium.make(settings["id"], disable_env_checker=True, **settings["kwargs"])
     except Exception as error:
-        reason = " ".join(f"{type(error).__name__}: {error}".split())
         raise SuiteError(
-            f"environment {settings['id']} with {settings['kwargs']} cannot be made: {reason}"
+            f"environment {settings['id']} with {settings['kwargs']} cannot be made: {_line(error)}"
         ) from error
     if env.spec is None or env.spec.max_episode_steps is None:
         raise SuiteError(
@@ -72,9 +71,12 @@ class Guarded(gymnasium.Wrapper):
 
     def _fault(self, call: str, error: Exception) -> SuiteError:
         *_, last = traceback.extract_tb(error.__traceback__)
-        reason = " ".join(f"{type(error).__name__}: {error}".split())
         place = f"{Path(last.filename).name}, line {last.lineno}"
-        return SuiteError(f"environment {self.name} failed in {call}: {reason} ({place})")
+        return SuiteError(f"environment {self.name} failed in {call}: {_line(error)} ({place})")
+
+
+def _line(error: Exception) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())
 
 
 def _check_observation(observation: Any) -> None:
@@ -98,17 +100,13 @@ def fingerprint(env: gymnasium.Env) -> str:
 
 def _table(env: gymnasium.Env) -> dict[str, Any]:
     described: Any = env.unwrapped
-    table = described.P
     return {
         "transitions": [
             [
-                [
-                    (float(probability), int(successor), float(reward), bool(terminated))
-                    for probability, successor, reward, terminated in table[state][action]
-                ]
-                for action in sorted(table[state])
+                [(float(p), int(state), float(r), bool(end)) for p, state, r, end in outcomes]
+                for _, outcomes in sorted(actions.items())
             ]
-            for state in sorted(table)
+            for _, actions in sorted(described.P.items())
         ],
         "start": [float(probability) for probability in described.initial_state_distrib],
     }
@@ -171,7 +169,8 @@ def _recorded(settings: dict[str, Any], found: str, record: Path) -> str:
         raise SuiteError(f"{record}: is not the record of a fingerprint: delete it") from error
     text = json.dumps({**described, "fingerprint": found}, indent=1) + "\n"
     # Jobs that start together write the same text, each under a name of its own at first.
-    with tempfile.TemporaryDirectory(dir=_made(record.parent), prefix=".fingerprint") as folder:
+    record.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=record.parent, prefix=".fingerprint") as folder:
         aside = Path(folder, RECORD)
         aside.write_text(text, encoding="utf-8")
         aside.replace(record)
@@ -181,8 +180,3 @@ def _recorded(settings: dict[str, Any], found: str, record: Path) -> str:
         file=sys.stderr,
     )
     return found
-
-
-def _made(folder: Path) -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder

@@ -29,16 +29,16 @@ def check_settings(study: dict[str, Any], path: str | Path, names: Iterable[str]
         place = f"{path}: algorithms.{name}"
         known = _settings_of(block["class"], f"{place}.class")
         if "policy" in block:
-            _check_known(["policy"], known, place)
+            config.check_known(["policy"], known, place)
         _check_block(block, known, place)
     for name, ablation in study.get("ablations", {}).items():
         _check_block(ablation, baselines.settings_of(POWR), f"{path}: ablations.{name}")
 
 
 def _check_block(block: dict[str, Any], known: Iterable[str], place: str) -> None:
-    _check_known(block.get("settings", {}), known, f"{place}.settings")
+    config.check_known(block.get("settings", {}), known, f"{place}.settings")
     for environment, settings in block.get("environments", {}).items():
-        _check_known(settings, known, f"{place}.environments.{environment}")
+        config.check_known(settings, known, f"{place}.environments.{environment}")
 
 
 def _settings_of(name: str, place: str) -> dict[str, inspect.Parameter]:
@@ -46,12 +46,6 @@ def _settings_of(name: str, place: str) -> dict[str, inspect.Parameter]:
         return baselines.settings_of(algorithms.find(name))
     except ValueError as error:
         raise SuiteError(f"{place}: {error}") from error
-
-
-def _check_known(names: Iterable[str], known: Iterable[str], place: str) -> None:
-    for name in names:
-        if name not in known:
-            raise SuiteError(f"{place}: {name} is not one of {', '.join(known)}")
 
 
 def check_missing(resolved: dict[str, Any], place: str) -> None:

@@ -26,7 +26,7 @@ import threadpoolctl
 
 from powr import POWR
 from suite import SuiteError, config
-from suite.command import write_result
+from suite.command import make_parser, write_result
 from suite.training import algorithms, environments, preflight, provenance
 from suite.training.evaluation import COLUMNS, Evaluation, Evaluator, planned_grid
 
@@ -143,13 +143,12 @@ def as_csv(rows: list[tuple[int, Evaluation]]) -> str:
 
 
 def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="suite run", description=__doc__.splitlines()[0])
+    parser = make_parser("run", __doc__, "--envs")
     parser.add_argument("--scale", required=True, help="a scale of the study, or ablations")
     parser.add_argument("--env", required=True, help="an environment of the scale")
     parser.add_argument("--algorithm", required=True, help="an algorithm of the scale")
     parser.add_argument("--seed", required=True, type=int, help="a whole number from 0 on")
     parser.add_argument("--out", required=True, type=Path, help="run file to write, ends in .csv")
-    parser.add_argument("--envs", default="envs.yaml", help="the study (default: %(default)s)")
     options = parser.parse_args(arguments)
     if options.seed < 0:
         parser.error(f"--seed {options.seed}: must be a whole number from 0 on")

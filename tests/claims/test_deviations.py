@@ -8,6 +8,7 @@ import pytest
 
 from suite import SuiteError, config
 from suite.claims import deviations, ledger
+from tests.support.departures import departures, undeclared
 
 ROOT = Path(__file__).parents[2]
 
@@ -23,12 +24,12 @@ def document():
 
 
 def test_every_departure_of_the_study_is_declared(study, document):
-    assert deviations.undeclared(study, document) == []
+    assert undeclared(study, document) == []
 
 
 def test_every_declared_setting_departs(study, document):
     declared = {name for entry in document["deviations"] for name in entry["settings"]}
-    assert declared == set(deviations.departures(study, document["stated"]))
+    assert declared == set(departures(study, document["stated"]))
 
 
 CHANGES = {
@@ -54,14 +55,14 @@ CHANGES = {
 def test_an_undeclared_change_is_found(name, study, document):
     changed = copy.deepcopy(study)
     CHANGES[name](changed)
-    assert deviations.undeclared(changed, document) == [name]
+    assert undeclared(changed, document) == [name]
 
 
 @pytest.mark.parametrize("name", ["powr.step_size", "FrozenLake-v1.kwargs", "powr.kernel"])
 def test_a_removed_entry_is_missed(name, study, document):
     for entry in document["deviations"]:
         entry["settings"] = [setting for setting in entry["settings"] if setting != name]
-    assert deviations.undeclared(study, document) == [name]
+    assert undeclared(study, document) == [name]
 
 
 def test_a_tuned_algorithm_under_another_name_is_no_departure(study, document):
@@ -71,7 +72,7 @@ def test_a_tuned_algorithm_under_another_name_is_no_departure(study, document):
         "policy": "MlpPolicy",
         "settings": {"learning_rate": 0.1},
     }
-    assert deviations.undeclared(study, document) == []
+    assert undeclared(study, document) == []
 
 
 @pytest.mark.parametrize(
@@ -79,7 +80,7 @@ def test_a_tuned_algorithm_under_another_name_is_no_departure(study, document):
     [
         ("touches: [taxi-eight,", "touches: [taxi-nine,", "taxi-nine is not the id of a claim"),
         ("id: budgets", "id: ice-not-slippery", "ice-not-slippery is given twice"),
-        ("    effect: Expected to be none on average.\n", "", "effect: Field required"),
+        ("    effect: Expected to be none on average.\n", "", "effect is missing: add it"),
     ],
 )
 def test_faults_are_named(tmp_path, old, new, message):

@@ -115,7 +115,7 @@ def finite_planner(**settings):
         "mirror_steps": None,
         "plan_within_episodes": True,
     }
-    return FinitePlanner((), 2, **(defaults | settings))
+    return FinitePlanner(2, **(defaults | settings))
 
 
 def test_the_untried_is_preferred_while_acting_and_never_shown():

@@ -83,9 +83,9 @@ def test_a_change_trains_exactly_the_runs_it_touches(request, kind, change, touc
 @pytest.mark.parametrize(
     ("names", "made"),
     [
-        (["suite/results/statistics.py"], {"aggregate", "training_curves", "claims"}),
-        (["powr/tabular.py"], {"aggregate", "training_curves", "claims"}),
-        (["suite/plots/training_curves.py"], {"training_curves"}),
+        (["suite/results/statistics.py"], {"aggregate", "figure", "claims"}),
+        (["powr/tabular.py"], {"aggregate", "figure", "claims"}),
+        (["suite/plots/training_curves.py"], {"figure"}),
         # Whoever changes training says by `revision` whether it changes results.
         (["suite/training/run.py", "environment.yml"], set()),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Self
@@ -11,21 +12,10 @@ import pandas as pd
 from pydantic import Field
 
 from suite.claims.rules.seeds import FEWEST_SEEDS, FEWEST_SEEDS_FOR_SPREAD, lacking_seeds
-from suite.claims.typed import Names
-from suite.claims.verdicts import (
-    NOT_REPRODUCED,
-    NOT_TESTED,
-    PARTLY,
-    REPRODUCED,
-    Data,
-    Finding,
-    Outcome,
-    Parameters,
-    Rule,
-)
+from suite.claims.verdicts import NOT_TESTED, Data, Finding, Outcome, Parameters, Rule, graded
+from suite.config.models import Names
 from suite.names import algorithm_name
 from suite.results import arrivals, statistics
-from suite.results.statistics import NO_INTERVAL, Interval
 
 # Why a pair is left out.
 NOTHING_SHARED = "fewer than two evaluations are shared after both first updates"
@@ -80,18 +70,11 @@ class Pair(NamedTuple):
     own: np.ndarray
     theirs: np.ndarray
 
-    def finding(
-        self,
-        statistic: str,
-        estimate: float,
-        interval: Interval = NO_INTERVAL,
-        p_value: float = math.nan,
-        supports: bool | None = None,
-    ) -> Finding:
+    def finding(self, statistic: str, estimate: float, **more: Any) -> Finding:
         names = f"{algorithm_name(self.algorithm)} against {algorithm_name(self.other)}"
         runs = ((self.environment, self.algorithm), (self.environment, self.other))
         subject = f"{self.environment}: {names}"
-        return Finding(subject, statistic, estimate, interval, p_value, supports, runs)
+        return Finding(subject, statistic, estimate, runs=runs, **more)
 
 
 def earlier(data: Data, parameters: Times, level: float) -> Outcome:
@@ -103,14 +86,19 @@ def earlier(data: Data, parameters: Times, level: float) -> Outcome:
         medians = [_timesteps(statistics.censored_median(t)) for t in (pair.own, pair.theirs)]
         statistic = f"how many times later the other is, medians {' and '.join(medians)}"
         own, theirs = _at_the_latest(data, pair)
-        finding = pair.finding(statistic, ratio, interval, p_value)._replace(
-            smallest_visible=statistics.smallest_visible_ratio(own, theirs, level)
+        finding = pair.finding(
+            statistic,
+            ratio,
+            interval=interval,
+            p_value=p_value,
+            smallest_visible=statistics.smallest_visible_ratio(own, theirs, level),
         )
         if math.isinf(ratio) and np.isfinite(pair.own).all():
             return finding._replace(estimate=float(theirs.min() / own.max()), is_bound=True)
         return finding
 
-    return _judge_pairs(_time_pairs, data, parameters, judge, level, FEWEST_SEEDS)
+    pairs = _time_pairs(data, parameters)
+    return _judge_pairs(pairs, data, parameters, judge, level, FEWEST_SEEDS)
 
 
 def higher_area(data: Data, parameters: Curves, level: float) -> Outcome:
@@ -148,11 +136,12 @@ def less_spread(data: Data, parameters: Spread, level: float) -> Outcome:
         return pair.finding(
             "its spread over the other's",
             float(statistics.ratio(*map(statistics.mean_deviation, (own, theirs)))),
-            statistics.bootstrap_ratio_interval(own, theirs, statistics.mean_deviation),
-            statistics.spread_p_value(own, theirs),
+            interval=statistics.bootstrap_ratio_interval(own, theirs, statistics.mean_deviation),
+            p_value=statistics.spread_p_value(own, theirs),
         )
 
-    return _judge_pairs(_time_pairs, data, parameters, judge, level, FEWEST_SEEDS_FOR_SPREAD)
+    pairs = _time_pairs(data, parameters)
+    return _judge_pairs(pairs, data, parameters, judge, level, FEWEST_SEEDS_FOR_SPREAD)
 
 
 RULES: tuple[Rule, ...] = (earlier, higher_area, less_stable, less_spread)
@@ -164,9 +153,8 @@ def _timesteps(time: float) -> str:
 
 def _at_the_latest(data: Data, pair: Pair) -> tuple[np.ndarray, np.ndarray]:
     """The times of a pair, where a run that never arrives is taken at the end of its training."""
-    ends = (data.budgets[pair.environment, name] for name in (pair.algorithm, pair.other))
-    own, theirs = (np.minimum(t, end) for t, end in zip((pair.own, pair.theirs), ends, strict=True))
-    return own, theirs
+    own = np.minimum(pair.own, data.budgets[pair.environment, pair.algorithm])
+    return own, np.minimum(pair.theirs, data.budgets[pair.environment, pair.other])
 
 
 def _time_pairs(data: Data, parameters: Times) -> Iterator[Pair]:
@@ -180,7 +168,7 @@ def _time_pairs(data: Data, parameters: Times) -> Iterator[Pair]:
 
 
 def _judge_pairs(
-    pairs: Callable[[Data, Any], Iterator[Pair]],
+    pairs: Iterator[Pair],
     data: Data,
     parameters: Compared,
     judge: Callable[[Pair], Finding],
@@ -193,7 +181,7 @@ def _judge_pairs(
     """
     if lacking := lacking_seeds(data, parameters, fewest_seeds):
         return Outcome(NOT_TESTED, reason=lacking)
-    findings = [judge(pair) for pair in pairs(data, parameters)]
+    findings = [judge(pair) for pair in pairs]
     tested = [i for i, finding in enumerate(findings) if not math.isnan(finding.p_value)]
     holm = statistics.holm([findings[i].p_value for i in tested])
     refused = any(finding.supports is False for finding in findings)
@@ -205,9 +193,7 @@ def _judge_pairs(
     if not judged:
         reasons = dict.fromkeys(finding.statistic for finding in findings)
         return Outcome(NOT_TESTED, findings, "; ".join(reasons))
-    if all(judged):
-        return Outcome(REPRODUCED, findings)
-    return Outcome(PARTLY if any(judged) else NOT_REPRODUCED, findings)
+    return graded(findings, partly=any(judged))
 
 
 def _judge_larger(
@@ -219,25 +205,23 @@ def _judge_larger(
 ) -> Outcome:
     """Is the measure larger, of curves where both algorithms of a pair can be compared?"""
 
-    def pairs(data: Data, parameters: Curves) -> Iterator[Pair]:
-        for environment in parameters.environments:
-            for other in parameters.others:
-                curves = _shared_curves(data, environment, parameters.algorithm, other)
-                own, theirs = (np.array([_measured(measure, run) for run in c]) for c in curves)
-                yield Pair(environment, parameters.algorithm, other, own, theirs)
+    def measured(run: pd.DataFrame) -> float:
+        return measure(run) if len(run) >= 2 else math.nan
+
+    def pairs() -> Iterator[Pair]:
+        for environment, other in itertools.product(parameters.environments, parameters.others):
+            curves = _shared_curves(data, environment, parameters.algorithm, other)
+            own, theirs = (np.array([measured(run) for run in each]) for each in curves)
+            yield Pair(environment, parameters.algorithm, other, own, theirs)
 
     def judge(pair: Pair) -> Finding:
         if np.isnan([*pair.own, *pair.theirs]).any():
             return pair.finding(NOTHING_SHARED, math.nan)
         p_value = statistics.probability_smaller(pair.theirs, pair.own).p_value
-        return pair.finding(statistic, *statistics.shift(pair.own, pair.theirs), p_value)
+        higher, interval = statistics.shift(pair.own, pair.theirs)
+        return pair.finding(statistic, higher, interval=interval, p_value=p_value)
 
-    return _judge_pairs(pairs, data, parameters, judge, level, FEWEST_SEEDS)
-
-
-def _measured(measure: Callable[[pd.DataFrame], float], run: pd.DataFrame) -> float:
-    """The measure of a curve; one evaluation is none."""
-    return measure(run) if len(run) >= 2 else math.nan
+    return _judge_pairs(pairs(), data, parameters, judge, level, FEWEST_SEEDS)
 
 
 def _returns(run: pd.DataFrame, policy: str) -> pd.Series:

@@ -1,44 +1,44 @@
 """Rules on the convergence of mirror descent: with exact, misled and estimated action values."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import numpy as np
 from pydantic import Field
 
 from powr.tabular import TabularMDP
-from suite.claims.rules.finite_models import (
-    OnTables,
-    WithRandomModels,
-    models_of,
-    random_models_of,
-)
-from suite.claims.typed import Count, Positive
+from suite.claims.rules.finite_models import OnTables, WithRandomModels
+from suite.claims.typed import Positive
 from suite.claims.verdicts import Data, Finding, Outcome, Rule, graded
+from suite.config.models import Count
 from suite.theory import estimation, inexact_pmd
 from suite.theory.closed_form import model_of_table
+from suite.theory.inexact_pmd import Descent, Estimator, modelled
 
 GAP_OVER_BOUND = "largest gap over its bound"
 
 
-class Convergence(OnTables):
-    regularization: Positive
+class Descending(OnTables):
     step_size: Positive
+    steps: Count
+
+    def descend(self, mdp: TabularMDP, estimate: Estimator) -> Descent:
+        return inexact_pmd.descend(
+            mdp, estimate, gamma=self.gamma, step_size=self.step_size, steps=self.steps
+        )
+
+
+class Convergence(Descending):
+    regularization: Positive
     steps: int = Field(ge=20)
 
 
 def convergence(data: Data, parameters: Convergence, level: float) -> Outcome:
     """Mirror descent in the world model keeps the bound of Thm. 7 and its rate 1/T."""
     findings, bounded = [], []
-    for name, mdp in models_of(parameters):
-        gamma, model = parameters.gamma, model_of_table(mdp, parameters.regularization)
-        descent = inexact_pmd.descend(
-            mdp,
-            inexact_pmd.modelled(model, gamma),
-            gamma=gamma,
-            step_size=parameters.step_size,
-            steps=parameters.steps,
-        )
+    for name, mdp in parameters.mdps():
+        model = model_of_table(mdp, parameters.regularization)
+        descent = parameters.descend(mdp, modelled(model, parameters.gamma))
         bounded.append(bool((descent.gaps <= descent.printed_bounds).all()))
         statistic = "slope of log gap over log steps, the gap "
         statistic += "below its bound" if bounded[-1] else "ABOVE ITS BOUND"
@@ -47,33 +47,24 @@ def convergence(data: Data, parameters: Convergence, level: float) -> Outcome:
     return graded(findings, partly=all(bounded))
 
 
-class InexactConvergence(WithRandomModels):
+class InexactConvergence(Descending, WithRandomModels):
     error: Positive
-    step_size: Positive
     steps: int = Field(ge=100)
 
 
 def inexact_convergence(data: Data, parameters: InexactConvergence, level: float) -> Outcome:
     """Thm. 7 with errors against the optimal actions: its bound, and log T / T where they fall."""
-    gamma, steps = parameters.gamma, parameters.steps
-    findings = []
-    for name, mdp in [*models_of(parameters), *random_models_of(parameters)]:
+    gamma, findings = parameters.gamma, []
+    for name, mdp in parameters.mdps():
         largest = parameters.error * np.abs(mdp.optimal_action_values(gamma)).max()
         for kind, power in (("fixed", 0), ("falling", 1)):
-            descent = inexact_pmd.descend(
-                mdp,
-                inexact_pmd.misled(mdp, gamma, partial(_error, largest, power)),
-                gamma=gamma,
-                step_size=parameters.step_size,
-                steps=steps,
-            )
-            ratio = float((descent.gaps / descent.printed_bounds).max())
+            error = partial(_error, largest, power)
+            descent = parameters.descend(mdp, inexact_pmd.misled(mdp, gamma, error))
             subject = f"{name}: {kind} error"
-            findings.append(Finding(subject, GAP_OVER_BOUND, ratio, supports=ratio <= 1))
+            findings.append(_within_bounds(subject, [descent]))
             if kind == "falling":
                 findings.append(_decay(subject, descent.gaps))
-    bounded = all(each.supports for each in findings if each.statistic == GAP_OVER_BOUND)
-    return graded(findings, partly=bounded)
+    return _graded(findings)
 
 
 def _error(largest: float, power: int, step: int) -> float:
@@ -90,9 +81,7 @@ def _decay(subject: str, gaps: np.ndarray) -> Finding:
     return Finding(subject, statistic, growth, supports=growth <= 1)
 
 
-class MainResult(WithRandomModels):
-    step_size: Positive
-    steps: Count
+class MainResult(Descending, WithRandomModels):
     sizes: list[Count] = Field(min_length=2)
     seeds: Count
 
@@ -100,33 +89,26 @@ class MainResult(WithRandomModels):
 def main_result(data: Data, parameters: MainResult, level: float) -> Outcome:
     """Thm. 9: what Algorithm 1 lacks to the optimum in the world model of n transitions."""
     findings = []
-    for name, mdp in [*models_of(parameters), *random_models_of(parameters)]:
-        descents = {
-            n: [_descend_in_estimate(mdp, parameters, n, seed) for seed in range(parameters.seeds)]
-            for n in parameters.sizes
-        }
-        ratio = max(
-            float((each.gaps / each.printed_bounds).max())
-            for of in descents.values()
-            for each in of
-        )
-        findings.append(Finding(name, GAP_OVER_BOUND, ratio, supports=ratio <= 1))
-        lacking = {n: float(np.mean([each.gaps[-1] for each in of])) for n, of in descents.items()}
-        findings.append(_fall_with_data(name, lacking))
+    for name, mdp in parameters.mdps():
+        descents, lacking = [], {}
+        for n in parameters.sizes:
+            models = (estimation.tabular_model(mdp, n, seed) for seed in range(parameters.seeds))
+            of = [parameters.descend(mdp, modelled(model, parameters.gamma)) for model in models]
+            lacking[n] = float(np.mean([each.gaps[-1] for each in of]))
+            descents += of
+        findings += [_within_bounds(name, descents), _fall_with_data(name, lacking)]
+    return _graded(findings)
+
+
+def _within_bounds(subject: str, descents: Sequence[Descent]) -> Finding:
+    ratio = max(float((each.gaps / each.printed_bounds).max()) for each in descents)
+    return Finding(subject, GAP_OVER_BOUND, ratio, supports=ratio <= 1)
+
+
+def _graded(findings: Sequence[Finding]) -> Outcome:
+    """Partly where the bounds hold and no more."""
     bounded = all(each.supports for each in findings if each.statistic == GAP_OVER_BOUND)
     return graded(findings, partly=bounded)
-
-
-def _descend_in_estimate(
-    mdp: TabularMDP, parameters: MainResult, n: int, seed: int
-) -> inexact_pmd.Descent:
-    return inexact_pmd.descend(
-        mdp,
-        inexact_pmd.modelled(estimation.tabular_model(mdp, n, seed), parameters.gamma),
-        gamma=parameters.gamma,
-        step_size=parameters.step_size,
-        steps=parameters.steps,
-    )
 
 
 def _fall_with_data(name: str, lacking: Mapping[int, float]) -> Finding:

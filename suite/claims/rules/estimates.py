@@ -1,20 +1,15 @@
 """Rules on the errors of estimated action values: their bounds, and how they fall with data."""
 
-from collections.abc import Callable
 from functools import partial
 
 import numpy as np
 from pydantic import Field
 
 from powr.kernels import Exponential
-from suite.claims.rules.finite_models import (
-    OnTables,
-    WithRandomModels,
-    models_of,
-    random_models_of,
-)
-from suite.claims.typed import Count, Gamma, Positive
+from suite.claims.rules.finite_models import OnTables, WithRandomModels
+from suite.claims.typed import Gamma, Positive
 from suite.claims.verdicts import Data, Finding, Outcome, Parameters, Rule, graded
+from suite.config.models import Count
 from suite.theory import compatibility, estimation
 
 ROUNDING = 1e-9
@@ -28,7 +23,7 @@ class SimulationBound(WithRandomModels):
 def simulation_bound(data: Data, parameters: SimulationBound, level: float) -> Outcome:
     """Cor. A.7: no error of estimated action values exceeds its bound in the uniform norm."""
     findings = []
-    for name, mdp in [*models_of(parameters), *random_models_of(parameters)]:
+    for name, mdp in parameters.mdps():
         for n in parameters.sizes:
             errors = [
                 estimation.tabular_error_and_bounds(mdp, parameters.gamma, n, seed)
@@ -49,18 +44,18 @@ class EstimationRate(OnTables):
 def estimation_rate(data: Data, parameters: EstimationRate, level: float) -> Outcome:
     """Prop. C.2: the error falls with n no more slowly than guaranteed."""
     gamma, sizes = parameters.gamma, np.array(parameters.sizes)
-    measures: dict[str, Callable[[int, int], float]] = {
-        name: partial(estimation.tabular_error, mdp, gamma) for name, mdp in models_of(parameters)
-    }
-    rates = dict.fromkeys(measures, estimation.TABULAR_RATE)
-    measures["a continuous MDP"] = partial(estimation.continuous_error, gamma)
-    rates["a continuous MDP"] = estimation.CONTINUOUS_RATE
+    measures = [
+        (name, partial(estimation.tabular_error, mdp, gamma), estimation.TABULAR_RATE)
+        for name, mdp in parameters.mdps()
+    ]
+    continuous = partial(estimation.continuous_error, gamma)
+    measures.append(("a continuous MDP", continuous, estimation.CONTINUOUS_RATE))
     findings = []
-    for name, measure in measures.items():
+    for name, measure, rate in measures:
         errors = [[measure(int(n), seed) for n in sizes] for seed in range(parameters.seeds)]
         fitted = estimation.fitted_exponent(sizes, np.array(errors))
-        statistic = f"fitted exponent, {rates[name]:g} guaranteed"
-        supports = fitted.interval.high >= rates[name]
+        statistic = f"fitted exponent, {rate:g} guaranteed"
+        supports = fitted.interval.high >= rate
         findings.append(Finding(name, statistic, *fitted, supports=supports))
     return graded(findings)
 
@@ -77,19 +72,11 @@ class CompatibleKernel(Parameters):
 
 def compatible_kernel(data: Data, parameters: CompatibleKernel, level: float) -> Outcome:
     """Cor. 6 on a line: along mirror descent the Sobolev kernel's action values stay bounded."""
-    gamma, findings = parameters.gamma, []
+    given = parameters.model_dump(include={"gamma", "regularization", "step_size", "steps"})
+    gamma, kernel, findings = parameters.gamma, Exponential(parameters.bandwidth), []
     for n in parameters.sizes:
         outcomes = [
-            compatibility.behaviour(
-                Exponential(parameters.bandwidth),
-                n,
-                seed,
-                gamma=gamma,
-                regularization=parameters.regularization,
-                step_size=parameters.step_size,
-                steps=parameters.steps,
-            )
-            for seed in range(parameters.seeds)
+            compatibility.behaviour(kernel, n, seed, **given) for seed in range(parameters.seeds)
         ]
         largest = {
             "largest norm of the estimated operator": max(each.norm for each in outcomes),

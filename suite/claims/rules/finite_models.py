@@ -7,12 +7,13 @@ import gymnasium
 from pydantic import Field
 
 from powr.tabular import TabularMDP
-from suite.claims.typed import Gamma, Strict
+from suite.claims.typed import Gamma
 from suite.claims.verdicts import Parameters
-from suite.theory import models
+from suite.config.models import Block
+from suite.theory.models import random_mdp
 
 
-class Table(Strict):
+class Table(Block):
     """An environment with a transition table."""
 
     id: str
@@ -23,18 +24,17 @@ class OnTables(Parameters):
     models: list[Table] = Field(min_length=1)
     gamma: Gamma
 
+    def mdps(self) -> Iterator[tuple[str, TabularMDP]]:
+        for model in self.models:
+            settings = ", ".join(f"{key}={value}" for key, value in model.kwargs.items())
+            env = gymnasium.make(model.id, **model.kwargs)
+            yield f"{model.id}({settings})", TabularMDP.from_env(env)
+
 
 class WithRandomModels(OnTables):
     random_models: int = Field(ge=0)
 
-
-def models_of(parameters: OnTables) -> Iterator[tuple[str, TabularMDP]]:
-    for model in parameters.models:
-        settings = ", ".join(f"{key}={value}" for key, value in model.kwargs.items())
-        env = gymnasium.make(model.id, **model.kwargs)
-        yield f"{model.id}({settings})", TabularMDP.from_env(env)
-
-
-def random_models_of(parameters: WithRandomModels) -> Iterator[tuple[str, TabularMDP]]:
-    for seed in range(parameters.random_models):
-        yield f"random MDP {seed}", models.random_mdp(seed)
+    def mdps(self) -> Iterator[tuple[str, TabularMDP]]:
+        yield from super().mdps()
+        for seed in range(self.random_models):
+            yield f"random MDP {seed}", random_mdp(seed)

@@ -6,9 +6,10 @@ from typing import Literal
 from pydantic import Field
 
 from powr.tabular import TabularMDP
-from suite.claims.rules.finite_models import OnTables, models_of
-from suite.claims.typed import Count, Positive
+from suite.claims.rules.finite_models import OnTables
+from suite.claims.typed import Positive
 from suite.claims.verdicts import Data, Finding, Outcome, Parameters, Rule, graded
+from suite.config.models import Count
 from suite.theory import counterexamples, operators
 from suite.theory.closed_form import closed_form_error
 
@@ -36,13 +37,10 @@ class SeparableSpaces(Parameters):
 
 def separable_spaces(data: Data, parameters: SeparableSpaces, level: float) -> Outcome:
     """Prop. 4: averages over a compatible policy lie in F; beside it one that is not compatible."""
-    largest = {
-        make: max(
-            operators.distance_to_products(*make(seed), seed) for seed in range(parameters.seeds)
-        )
+    inside, outside = (
+        max(operators.distance_to_products(*make(seed), seed) for seed in range(parameters.seeds))
         for make in (operators.compatible_policy, operators.incompatible_policy)
-    }
-    inside, outside = largest.values()
+    )
     statistic = "largest relative distance of P g to F"
     return graded(
         [
@@ -78,7 +76,7 @@ RULES: tuple[Rule, ...] = (closed_form, mean_embedding, separable_spaces, as_pri
 
 def _exact(parameters: Exactness, error_of: Callable[[TabularMDP], float]) -> Outcome:
     """Whether both sides of an equation agree to within the tolerance, model by model."""
-    errors = {name: error_of(mdp) for name, mdp in models_of(parameters)}
+    errors = {name: error_of(mdp) for name, mdp in parameters.mdps()}
     return graded(
         [
             Finding(name, "largest relative error", error, supports=error <= parameters.tolerance)

@@ -7,10 +7,9 @@ import pandas as pd
 from pydantic import Field, model_validator
 from scipy import stats
 
-from suite.claims import verdicts
 from suite.claims.rules.seeds import FEWEST_SEEDS, lacking_seeds
-from suite.claims.typed import Count
-from suite.claims.verdicts import Data, Finding, Outcome, Parameters, Rule
+from suite.claims.verdicts import NOT_TESTED, Data, Finding, Outcome, Parameters, Rule, graded
+from suite.config.models import Count
 from suite.names import algorithm_name
 from suite.results.statistics import Interval
 
@@ -60,7 +59,7 @@ def who_arrives(data: Data, parameters: Arrivals, level: float) -> Outcome:
     environment = parameters.environment
     target = parameters.target(data.optima[environment])
     if lacking := lacking_seeds(data, parameters, FEWEST_SEEDS):
-        return Outcome(verdicts.NOT_TESTED, reason=lacking)
+        return Outcome(NOT_TESTED, reason=lacking)
     findings = {}
     for algorithm, horizon in {**parameters.arrive, **parameters.fail}.items():
         runs = data.runs(environment, algorithm)
@@ -77,21 +76,13 @@ def who_arrives(data: Data, parameters: Arrivals, level: float) -> Outcome:
             supports=None if is_open else most == (algorithm in parameters.arrive),
             runs=((environment, algorithm),),
         )
-    return _judge_arrivals(findings, parameters)
-
-
-def _judge_arrivals(findings: Mapping[str, Finding], parameters: Arrivals) -> Outcome:
-    """Partly where each side of the claim, those that should and should not, holds for some."""
     listed = list(findings.values())
     if any(finding.supports is None for finding in listed):
-        return Outcome(
-            verdicts.NOT_TESTED, listed, "trained for fewer timesteps than the claim is about"
-        )
-    if all(finding.supports for finding in listed):
-        return Outcome(verdicts.REPRODUCED, listed)
+        return Outcome(NOT_TESTED, listed, "trained for fewer timesteps than the claim is about")
+    # Partly where each side of the claim, those that should and should not, holds for some.
     sides = [side for side in (parameters.arrive, parameters.fail) if side]
     some = all(any(findings[name].supports for name in side) for side in sides)
-    return Outcome(verdicts.PARTLY if some else verdicts.NOT_REPRODUCED, listed)
+    return graded(listed, partly=some)
 
 
 RULES: tuple[Rule, ...] = (who_arrives,)

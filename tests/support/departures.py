@@ -1,0 +1,50 @@
+"""Where the settings of a study are not as deviations.yaml says that they are stated."""
+
+import inspect
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from powr import POWR
+from suite import config
+
+NOT_SETTINGS = {"self", "env", "seed"}
+MISSING = object()
+
+
+def undeclared(study: Mapping[str, Any], document: Mapping[str, Any]) -> list[str]:
+    """Settings of the study that differ from what is stated and that no deviation names."""
+    declared = {name for entry in document["deviations"] for name in entry["settings"]}
+    return sorted(set(departures(study, document["stated"])) - declared)
+
+
+def departures(study: Mapping[str, Any], stated: Mapping[str, Any]) -> Iterator[str]:
+    """Names of the settings that are not as stated, such as powr.step_size."""
+    for name, expected in stated["environments"].items():
+        for key, value in expected.items():
+            if study["environments"][name][key] != value:
+                yield f"{name}.{key}"
+    for name, expected in stated["algorithms"].items():
+        actual = study["algorithms"][name]
+        if actual.get("policy") != expected.get("policy"):
+            yield f"{name}.policy"
+        for environment in stated["environments"]:
+            due = config.settings_on(expected, environment)
+            found = _defaults(actual["class"]) | config.settings_on(actual, environment)
+            for key in {*due, *found}:
+                if found.get(key, MISSING) != due.get(key, MISSING):
+                    yield f"{name}.{key}"
+    for name, expected in stated["scales"].items():
+        actual = study["scales"][name]
+        if actual["seeds"] != expected["seeds"]:
+            yield f"{name}.seeds"
+        for environment, timesteps in expected["timesteps"].items():
+            if actual["timesteps"].get(environment) != timesteps:
+                yield f"{name}.timesteps"
+
+
+def _defaults(algorithm_class: str) -> dict[str, Any]:
+    """Settings that POWR has without being told; a library's own defaults are not departures."""
+    if algorithm_class != "powr":
+        return {}
+    parameters = inspect.signature(POWR.__init__).parameters
+    return {name: p.default for name, p in parameters.items() if name not in NOT_SETTINGS}
