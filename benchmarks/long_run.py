@@ -108,7 +108,7 @@ def table(environments: list[str], timesteps: int) -> Table:
 
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
-        prog="benchmarks.long_run", description=__doc__.splitlines()[0]
+        prog="python -m benchmarks.long_run", description=__doc__.splitlines()[0]
     )
     parser.add_argument("--timesteps", type=count, default=200_000, help="default: %(default)s")
     parser.add_argument("--env", nargs="+", choices=ENVIRONMENTS, default=list(ENVIRONMENTS))

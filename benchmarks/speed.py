@@ -72,7 +72,9 @@ def run(names: list[str], quick: bool, repeats: int, out: Path) -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="benchmarks.speed", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.speed", description=__doc__.splitlines()[0]
+    )
     parser.add_argument("--only", nargs="+", choices=BENCHMARKS, default=list(BENCHMARKS))
     parser.add_argument("--quick", action="store_true", help="small sizes, to see that all runs")
     parser.add_argument("--repeats", type=count, default=3, help="rounds (default: %(default)s)")

@@ -253,7 +253,7 @@ def tune(study: dict[str, Any], peer: str, path: Path) -> list[Outcome]:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="benchmarks.tune_peers", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.tune_peers", description=__doc__)
     parser.add_argument("peers", nargs="*", help=f"some of {', '.join(SETTINGS)}; default: all")
     peers = parser.parse_args(arguments).peers or list(SETTINGS)
     if unknown := set(peers) - set(SETTINGS):

@@ -37,7 +37,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
 def make_parser(verb: str, description: str | None, *options: str) -> argparse.ArgumentParser:
     """The parser of a verb: the first line of its module's text, and options of `OPTIONS`."""
     parser = argparse.ArgumentParser(
-        prog=f"suite {verb}", description=(description or "").partition("\n")[0]
+        prog=f"python -m suite {verb}", description=(description or "").partition("\n")[0]
     )
     for name in options:
         parser.add_argument(name, **OPTIONS[name])

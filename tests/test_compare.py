@@ -14,7 +14,7 @@ import pytest
 
 from suite import SuiteError, config
 from suite.compare import command as compare_command
-from suite.compare.study import EVALUATION, make_study
+from suite.compare.study import EVALUATION, is_compared, make_study
 from suite.config import Run
 from tests.support.command_line import refused_in_one_line
 
@@ -125,8 +125,8 @@ def test_ctrl_c_ends_the_runs_under_way_and_says_what_is_kept(tmp_path):
         process.kill()
     assert process.returncode == 130
     assert errors == (
-        f"suite compare: stopped by SIGINT: 0 of 1 runs are finished and kept in {tmp_path}; the "
-        "same command trains the others\n"
+        "python -m suite compare: stopped by SIGINT: 0 of 1 runs are finished and kept in "
+        f"{tmp_path}; the same command trains the others\n"
     )
     assert not list(tmp_path.rglob("seed*.csv"))
 
@@ -231,3 +231,9 @@ def test_a_failed_run_is_named_with_its_log(tmp_path, capsys):
     error = capsys.readouterr().err
     assert "1 of 1 runs failed" in error
     assert re.search(r"dqn/seed0-0{12}\.log", error)
+
+
+def test_powr_with_another_planner_is_no_rival(study):
+    compared_unasked = [name for name, entry in study["algorithms"].items() if is_compared(entry)]
+    assert {"powr", "dqn", "rmax"} <= set(compared_unasked)
+    assert not {"powr-value-iteration", "powr-authors", "dqn-authors"} & set(compared_unasked)

@@ -50,14 +50,25 @@ def by_claim(judged: Iterable[Judged]) -> list[list[Judged]]:
 def count_sentences(judged: Iterable[Judged], against: str) -> dict[str, int]:
     """How many sentences of the paper have each verdict, against one set of algorithms.
 
-    Claims that quote the same sentence are its parts. Claims that quote none are not counted.
+    Sentences on theory have no such set: they are those against "". Claims that quote the same
+    sentence are its parts. Claims that quote none are not counted.
     """
     parts: dict[str, set[str]] = {}
     for entry in judged:
-        if entry.claim.get("quote") and entry.against in ("", against):
+        if entry.claim.get("quote") and entry.against == against:
             parts.setdefault(entry.claim["quote"], set()).add(entry.outcome.verdict)
     found = Counter(map(_joint_verdict, parts.values()))
     return {verdict: found[verdict] for verdict in VERDICTS}
+
+
+def count_by_kind(judged: Sequence[Judged], sets: Mapping[str, Any]) -> dict[str, dict[str, int]]:
+    """The counts of experiments, one per set of algorithms, and of theory, by what they are of."""
+    kinds = {
+        **{name: f"Experiments, baselines with {sets[name]['name']}" for name in sets},
+        "": "Theory (no baselines)",
+    }
+    counts = {kind: count_sentences(judged, against) for against, kind in kinds.items()}
+    return {kind: found for kind, found in counts.items() if any(found.values())}
 
 
 def _joint_verdict(verdicts: set[str]) -> str:
@@ -69,15 +80,13 @@ def _joint_verdict(verdicts: set[str]) -> str:
 
 
 def count_texts(judged: Sequence[Judged], sets: Mapping[str, Any]) -> list[str]:
-    """The counts in words, one line per set of algorithms."""
-    used = [name for name in sets if any(entry.against == name for entry in judged)]
-    lines = []
-    for name in used or [""]:
-        counts = count_sentences(judged, name)
-        whose = f"Baselines with {sets[name]['name']}: of" if name else "Of"
-        listed = ", ".join(f"{number} {verdict}" for verdict, number in counts.items())
-        lines.append(f"{whose} {sum(counts.values())} sentences of the paper, {listed}.")
-    return lines
+    """The counts in words, one line per kind."""
+    return [
+        f"{kind}: of {sum(counts.values())} sentences of the paper, "
+        + ", ".join(f"{number} {verdict}" for verdict, number in counts.items())
+        + "."
+        for kind, counts in count_by_kind(judged, sets).items()
+    ]
 
 
 def condition(entries: Sequence[Judged], sets: Mapping[str, Any]) -> str:

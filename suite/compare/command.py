@@ -28,7 +28,7 @@ from suite.config import Run
 from suite.names import algorithm_name
 from suite.write import write_together
 
-PROGRAM = "suite compare"
+PROGRAM = "python -m suite compare"
 BAD_INPUT = 2
 
 

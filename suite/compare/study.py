@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import gymnasium
 
 from suite import SuiteError, config
+from suite.config.kinds import POWR, kind_of
 from suite.training import algorithms, environments, preflight
 
 SCALE = "compare"
@@ -94,7 +95,7 @@ def choose_algorithms(
     for name in asked or ():
         if name not in known:
             raise SuiteError(f"--algorithms {name}: is not one of {', '.join(known)}")
-    names = asked or [key for key, block in known.items() if block["source"]["kind"] in SOURCES]
+    names = asked or [key for key, block in known.items() if is_compared(block)]
     choice = Choice([], {}, {})
     for name in dict.fromkeys(names):
         borrowed = borrow_settings(known[name], environment)
@@ -113,6 +114,12 @@ def choose_algorithms(
     if not choice.chosen:
         raise SuiteError(f"no algorithm fits {environment}: {'; '.join(choice.left_out.values())}")
     return choice
+
+
+def is_compared(algorithm: Mapping[str, Any]) -> bool:
+    """Whether an algorithm is run unasked: not under others' settings, nor as an ablation."""
+    ablation = kind_of(algorithm) == POWR and algorithm["class"] != "powr"
+    return algorithm["source"]["kind"] in SOURCES and not ablation
 
 
 def borrow_settings(algorithm: dict[str, Any], environment: str) -> str | None:

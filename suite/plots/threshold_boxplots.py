@@ -57,8 +57,9 @@ def draw_panel(
         if algorithm not in budgets:
             write_in_the_middle(panel, row, "not run here")
             continue
-        panel.plot(budgets[algorithm], row, "|", color="0.5", ms=9, mew=0.8, label="budget")
         runs = times[times["algorithm"] == algorithm]["timestep"].to_numpy(dtype=float)
+        if runs.size:
+            panel.plot(budgets[algorithm], row, "|", color="0.5", ms=9, mew=0.8, label="budget")
         draw_row(panel, row, algorithm, runs, look)
 
 

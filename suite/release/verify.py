@@ -211,11 +211,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         shutil.rmtree(scratch)
         raise  # nobody reads on, which is no disagreement
     except (SuiteError, OSError) as error:
-        print(f"suite verify: {error}", file=sys.stderr)
+        print(f"python -m suite verify: {error}", file=sys.stderr)
         found.append(DIFFERS)
     if DIFFERS in found:
-        print(f"suite verify: {found.count(DIFFERS)} disagreements; made here: {scratch}")
+        print(f"python -m suite verify: {found.count(DIFFERS)} disagreements; made here: {scratch}")
         return 1
     shutil.rmtree(scratch)
-    print("suite verify: everything agrees")
+    print("python -m suite verify: everything agrees")
     return 0

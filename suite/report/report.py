@@ -22,7 +22,7 @@ import pandas as pd
 from suite import config
 from suite.claims import deviations, ledger
 from suite.claims.ledger import Judged
-from suite.claims.page import by_claim, count_sentences, count_texts
+from suite.claims.page import by_claim, count_by_kind, count_texts
 from suite.claims.verdicts import VERDICTS
 from suite.command import make_parser, write_result
 from suite.names import algorithm_name
@@ -68,14 +68,6 @@ FIGURES = {
         "computation finds. See whether the measured lines stay below the bounds."
     ),
 }
-
-
-def counts(judged: Sequence[Judged], sets: Mapping[str, Any]) -> dict[str, dict[str, int]]:
-    """Verdicts on the sentences of the paper, by the name of the set of baselines."""
-    used = [name for name in sets if any(entry.against == name for entry in judged)]
-    return {
-        sets[name]["name"] if name else "": count_sentences(judged, name) for name in used or [""]
-    }
 
 
 def headline(judged: Sequence[Judged], sets: Mapping[str, Any], preliminary: bool) -> str:
@@ -187,8 +179,7 @@ def describe(options: argparse.Namespace) -> dict[str, Any]:
         "reasons": reasons,
         "headline": headline(judged, document["sets"], preliminary=bool(reasons)),
         "rankings": (ranked := rankings(summary)),
-        "counts": (counted := counts(judged, document["sets"])),
-        "sentences": sum(next(iter(counted.values())).values()),
+        "counts": count_by_kind(judged, document["sets"]),
         "symbols": SYMBOLS,
         "claims": {
             title: [

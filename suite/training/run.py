@@ -203,4 +203,4 @@ def main(arguments: list[str] | None = None) -> int:
             options.out: csv,
         }
 
-    return write_result("suite run", make)
+    return write_result("python -m suite run", make)

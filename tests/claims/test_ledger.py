@@ -172,7 +172,7 @@ class TestOutput:
         assert run() == 0
         page = (results / "tiny" / "claims.md").read_text()
         for text in (
-            "Of 1 sentences of the paper, 1 reproduced, 0 partly, 0 not reproduced, 0 not tested",
+            "of 1 sentences of the paper, 1 reproduced, 0 partly, 0 not reproduced, 0 not tested",
             "**reproduced**",
             '"quicker" (Figure 2)',
             "the statistic",

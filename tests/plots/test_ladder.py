@@ -79,7 +79,7 @@ def test_times_by_the_clock_are_bounds_too(panel):
 
 def test_missing_runs_are_named(panel):
     assert "no run" in texts(panel)
-    assert "2 of 3 seeds" in texts(panel)
+    assert "2 seeds so far" in texts(panel)
 
 
 def test_the_floor_lies_between_its_bounds(panel):

@@ -81,7 +81,7 @@ def test_a_missing_table_is_one_message(tmp_path, capsys):
 def test_an_unknown_figure_is_one_message(tmp_path, capsys, name):
     assert render.main([name, "--scale", "none", "--results", str(tmp_path)])
     (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith(f"suite figure: no figure {name}: ")
+    assert line.startswith(f"python -m suite figure: no figure {name}: ")
 
 
 @pytest.mark.parametrize("content", [b"", b"a,b\n1,2\n1,2,3\n", b"\xff\xfe"])

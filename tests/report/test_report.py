@@ -93,14 +93,16 @@ class TestVerdicts:
         sections = [element.attributes.get("id") for element in page.tree.css("section")]
         assert sections[:2] == ["figures", "verdicts"]
 
-    def test_are_counted_by_sentence_for_each_set(self, page, document):
-        sentences = {claim["quote"] for claim in document["claims"] if "quote" in claim}
+    def test_are_counted_by_sentence_for_each_set_and_for_theory(self, page, document):
+        quoting = [claim for claim in document["claims"] if "quote" in claim]
+        experiments = {claim["quote"] for claim in quoting if "against" in claim}
+        theory = {claim["quote"] for claim in quoting if "against" not in claim}
+        due = [*[len(experiments)] * len(document["sets"]), len(theory)]
         boxes = page.tree.css("ul.counts")
-        assert len(boxes) == len(document["sets"])
-        for box in boxes:
+        for box, sentences in zip(boxes, due, strict=True):
             items = [text_of(item).split(" ", 2) for item in box.css("li")]
             assert {verdict for _, _, verdict in items} <= set(VERDICTS)
-            assert sum(int(number) for number, *_ in items) == len(sentences)
+            assert sum(int(number) for number, *_ in items) == sentences
 
     def test_say_why_they_were_not_given(self, page):
         line = text_of(page.section("taxi-eight"))
@@ -352,7 +354,7 @@ class TestFaults:
         (copied / "quick" / name).unlink()
         assert report.main(self.options(copied)) == 1
         message = capsys.readouterr().err
-        assert message.startswith("suite report: ")
+        assert message.startswith("python -m suite report: ")
         assert name in message
 
 
@@ -373,12 +375,21 @@ class TestPreliminary:
 
 
 def test_headline_counts_sentences_of_the_paper():
-    def entry(verdict, quote):
-        return ledger.Judged({"quote": quote}, ledger.Outcome(verdict), False, [])
+    def entry(verdict, quote, against=""):
+        return ledger.Judged({"quote": quote}, ledger.Outcome(verdict), False, [], against)
 
-    judged = [entry("reproduced", "a"), entry("not reproduced", "a"), entry("reproduced", "b")]
+    judged = [
+        *(entry("reproduced", "a"), entry("not reproduced", "a"), entry("reproduced", "b")),
+        *(entry("not tested", "c", "theirs"), entry("reproduced", "c", "ours")),
+    ]
+    sets = {"ours": {"name": "our settings"}, "theirs": {"name": "their settings"}}
     expected = (
-        "Of 2 sentences of the paper, 1 reproduced, 1 partly, 0 not reproduced, 0 not tested."
+        "Experiments, baselines with our settings: of 1 sentences of the paper, "
+        "1 reproduced, 0 partly, 0 not reproduced, 0 not tested. "
+        "Experiments, baselines with their settings: of 1 sentences of the paper, "
+        "0 reproduced, 0 partly, 0 not reproduced, 1 not tested. "
+        "Theory (no baselines): of 2 sentences of the paper, "
+        "1 reproduced, 1 partly, 0 not reproduced, 0 not tested."
     )
-    assert report.headline(judged, {}, preliminary=False) == expected
-    assert report.headline(judged, {}, preliminary=True) == f"Preliminary. {expected}"
+    assert report.headline(judged, sets, preliminary=False) == expected
+    assert report.headline(judged, sets, preliminary=True) == f"Preliminary. {expected}"

@@ -291,7 +291,7 @@ class TestCommandLine:
         path.write_text(path.read_text()[:-5])
         assert aggregate.main(["--scale", "tiny", "--results", str(results)]) == 1
         message = capsys.readouterr().err
-        assert message.startswith("suite aggregate: ")
+        assert message.startswith("python -m suite aggregate: ")
         assert str(path) in message
         assert not (results / "tiny" / "curves.csv").exists()
 

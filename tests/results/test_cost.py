@@ -165,5 +165,5 @@ class TestCommandLine:
     def test_a_fault_is_one_message_and_no_output(self, results, capsys):
         write_benchmark(results, "powr", 1, "")
         assert cost.main(["--scale", "tiny", "--results", str(results)]) == 1
-        assert capsys.readouterr().err.startswith("suite cost: ")
+        assert capsys.readouterr().err.startswith("python -m suite cost: ")
         assert not (results / "tiny" / "cost.csv").exists()

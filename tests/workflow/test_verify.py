@@ -87,7 +87,7 @@ def test_confirms_what_is_right(shipped):
         "evaluations)",
     ]
     assert "not shipped: */a2c/seed1-*" in lines
-    assert lines[-1] == "suite verify: everything agrees"
+    assert lines[-1] == "python -m suite verify: everything agrees"
 
 
 def edit_last_row(path):
