@@ -5,12 +5,19 @@ import signal
 import threading
 from pathlib import Path
 
+import hypothesis
 import pytest
 import yaml
 
 from suite import config
 
 ENVS = Path(__file__).parents[1] / "envs.yaml"
+
+# Hypothesis draws the same few examples in every run, however busy the machine is.
+hypothesis.settings.register_profile(
+    "deterministic", derandomize=True, max_examples=20, deadline=None, database=None
+)
+hypothesis.settings.load_profile("deterministic")
 
 
 def pytest_configure():
