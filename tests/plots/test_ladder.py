@@ -72,6 +72,11 @@ def test_a_run_that_never_arrives_is_a_bound(panel):
     assert "0 of 3" in written
 
 
+def test_the_earliest_arrival_has_a_tick_where_there_is_no_median(panel):
+    ticks = [line for line in panel.lines if line.get_marker() == "|"]
+    assert 5000 in [float(line.get_xdata()[0]) for line in ticks]
+
+
 def test_times_by_the_clock_are_bounds_too(panel):
     assert "≤ 2 min" in texts(panel)
     assert "1.5 s" in texts(panel)

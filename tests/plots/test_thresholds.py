@@ -71,6 +71,8 @@ def test_seeds_that_tie_are_seen_apart(panels):
 def test_missing_runs_are_no_failures():
     figure = draw(make_tables((3, 0, 3, 3)))
     assert texts(figure.axes[0]) == {1: "no run"}
+    ends = [line.get_ydata() for line in figure.axes[0].lines if line.get_label() == "budget"]
+    assert ends == [[0]]  # no end of a training that never began
     assert "FrozenLake-v1: none of DQN-tuned" in " ".join(figure.get_supxlabel().split())
 
 
