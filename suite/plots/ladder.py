@@ -137,7 +137,7 @@ def draw_row(panel: Axes, place: float, row: Mapping[str, Any], look: Look) -> N
     if row["n_reached"]:
         begin, end = row["earliest"], row["latest"] if every else budget
         panel.plot([begin, end], [place, place], alpha=0.55, zorder=2, **look.line)
-        panel.plot(begin, place, "|", color=look.colour, ms=4, mew=1, zorder=3)
+        panel.plot([begin, end], [place, place], "|", color=look.colour, ms=4, mew=1, zorder=3)
     if not every:
         draw_arrow(panel, place, budget, look.colour, hollow=not row["n_reached"])
     arrives = not math.isnan(row["median"])
@@ -147,14 +147,14 @@ def draw_row(panel: Axes, place: float, row: Mapping[str, Any], look: Look) -> N
     median = timesteps(row["median"]) if arrives else f"> {timesteps(budget)}"
     write(panel, 1.13, place, median, "0.15" if arrives else FAINT)
     write(panel, 1.26, place, _time(row, arrives), "0.15" if arrives else FAINT)
-    short = [] if every else [f"{row['n_reached']} of {row['seeds']}"]
+    short = "" if every else f"{row['n_reached']} of {row['seeds']}"
     if row["seeds"] < row["seeds_planned"]:
-        short.append(f"{row['seeds']} {'seed' if row['seeds'] == 1 else 'seeds'} so far")
+        short = (short or f"{row['seeds']} {'seed' if row['seeds'] == 1 else 'seeds'}") + " so far"
     if short:
         first = row["earliest"] if row["n_reached"] else budget
         # Left of all that is drawn: right of it there may be no room.
         count = {"xytext": (-6, 0), "va": "center", "fontsize": 5.5, "zorder": 5, **LEFT_OF}
-        panel.annotate(", ".join(short), (first, place), **count)
+        panel.annotate(short, (first, place), **count)
 
 
 def draw_arrow(panel: Axes, place: float, budget: float, colour: str, hollow: bool) -> None:
