@@ -12,7 +12,6 @@ from tests.workflow.repository import Repository, copy_working_tree
 class Reference(NamedTuple):
     repository: Repository
     results: dict[str, bytes]
-    seconds: float
 
 
 def make_repository(folder: Path, scale: dict[str, Any]) -> Repository:

@@ -51,17 +51,21 @@ def written(repository):
     return found
 
 
-def kill_at_random(repository, process, rng):
-    """Kill -9 the whole session at a random moment; False if it had ended by itself.
+def wait_for_writes(repository, process, count):
+    """Wait until so many files were written, or the end.
 
-    Moments are counted by what is written: by the clock, all of them would come before the first
-    run where the machine is busy.
+    Moments are counted by what is written: by the clock, they all come before the first run or
+    after the last where other work comes and goes.
     """
     before, seen = written(repository), set()
-    awaited = rng.randint(0, 15)
-    while len(seen) < awaited and process.poll() is None:
+    while len(seen) < count and process.poll() is None:
         time.sleep(0.02)
         seen |= written(repository) - before
+
+
+def kill_at_random(repository, process, rng):
+    """Kill -9 the whole session at a random moment; False if it had ended by itself."""
+    wait_for_writes(repository, process, rng.randint(0, 15))
     try:
         process.wait(rng.uniform(0, 1))
     except subprocess.TimeoutExpired:
@@ -119,7 +123,7 @@ def test_stopping_by_signal(reference, fresh, capsys, signum, message):
         repository = fresh(f"stopped{number}")
         process = repository.start(cores=2)
         wait_for_training(repository, process)
-        time.sleep(rng.uniform(0, 0.2 * reference.seconds))
+        wait_for_writes(repository, process, rng.randint(0, 6))
         os.killpg(process.pid, signum)
         start = time.monotonic()
         _, errors = process.communicate(timeout=SECONDS_TO_END)
