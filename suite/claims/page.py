@@ -72,18 +72,17 @@ def count_by_kind(judged: Sequence[Judged], sets: Mapping[str, Any]) -> dict[str
 
 
 def _joint_verdict(verdicts: set[str]) -> str:
-    """Of a sentence whose parts have these verdicts; those that are not tested have no say."""
-    tested = verdicts - {NOT_TESTED}
-    if not tested:
+    """Of a sentence whose parts have these verdicts; it is open as long as one of them is."""
+    if NOT_TESTED in verdicts:
         return NOT_TESTED
-    return tested.pop() if len(tested) == 1 else PARTLY
+    return verdicts.pop() if len(verdicts) == 1 else PARTLY
 
 
 def count_texts(judged: Sequence[Judged], sets: Mapping[str, Any]) -> list[str]:
     """The counts in words, one line per kind."""
     return [
         f"{kind}: of {sum(counts.values())} sentences of the paper, "
-        + ", ".join(f"{number} {verdict}" for verdict, number in counts.items())
+        + ", ".join(f"{number} {verdict}" for verdict, number in counts.items() if number)
         + "."
         for kind, counts in count_by_kind(judged, sets).items()
     ]

@@ -172,7 +172,7 @@ class TestOutput:
         assert run() == 0
         page = (results / "tiny" / "claims.md").read_text()
         for text in (
-            "of 1 sentences of the paper, 1 reproduced, 0 partly, 0 not reproduced, 0 not tested",
+            "of 1 sentences of the paper, 1 reproduced.",
             "**reproduced**",
             '"quicker" (Figure 2)',
             "the statistic",
@@ -320,3 +320,9 @@ def test_parts_of_one_sentence_are_counted_once(results):
         "not reproduced": 0,
         "not tested": 0,
     }
+
+
+def test_a_sentence_is_open_as_long_as_one_of_its_parts_is(results):
+    first, _ = both_sets(results)
+    untested = first._replace(outcome=first.outcome._replace(verdict="not tested"))
+    assert count_sentences([first, untested], "defaults")["not tested"] == 1
