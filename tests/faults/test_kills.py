@@ -129,8 +129,8 @@ def test_stopping_by_signal(reference, fresh, capsys, signum, message):
         _, errors = process.communicate(timeout=SECONDS_TO_END)
         seconds.append(time.monotonic() - start)
         assert process.returncode != 0
-        assert message in errors
-        assert "Traceback" not in errors
+        assert message in errors, errors
+        assert "Traceback" not in errors, errors
         assert processes(repository) == []
         assert leftovers(repository) == []
         kept = check_finished(repository, reference)
