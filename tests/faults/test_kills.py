@@ -124,6 +124,7 @@ def test_stopping_by_signal(reference, fresh, capsys, signum, message):
         process = repository.start(cores=2)
         wait_for_training(repository, process)
         wait_for_writes(repository, process, rng.randint(0, 6))
+        time.sleep(rng.uniform(0.1, 1))  # in its first moments Python itself shows a traceback
         os.killpg(process.pid, signum)
         start = time.monotonic()
         _, errors = process.communicate(timeout=SECONDS_TO_END)
