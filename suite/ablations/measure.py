@@ -75,4 +75,4 @@ def outcome(evaluations: pd.DataFrame, threshold: float) -> dict[str, Any]:
 
 def median_arrival(column: pd.Series) -> float:
     """Empty in the table, if half of the runs never arrive."""
-    return arrivals.as_cell(censored_median(arrivals.as_times(column)))
+    return arrivals.median_cell(arrivals.as_times(column))
