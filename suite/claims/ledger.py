@@ -1,6 +1,6 @@
 """Which claims of the paper hold: claims.csv, one row per finding, and claims.md to read.
 
-Judges each claim of claims.yaml by its rule on the runs of a scale, once per set of algorithms that
+Judges each claim of claims.yaml by its rule on the runs of a scale, once per set of settings that
 it names under `against`.
 
     python -m suite claims --scale quick
@@ -46,12 +46,12 @@ class Claim(Block):
     note: Text | None = None  # what a reader of the verdict should know
     rule: Literal[tuple(RULES)]  # type: ignore[valid-type]
     parameters: dict[str, Any]
-    against: UniqueTexts | None = None  # sets of algorithms; one verdict for each
+    against: UniqueTexts | None = None  # sets of settings; one verdict for each
     tests: list[Annotated[str, StringConstraints(pattern=r"^tests/.+\.py::.+$")]] | None = None
 
 
-class AlgorithmSet(Block):
-    """Whose settings the baselines have."""
+class SettingsSet(Block):
+    """Whose settings POWR and the baselines have."""
 
     name: Text
     counterparts: dict[str, str]
@@ -60,7 +60,7 @@ class AlgorithmSet(Block):
 class Document(Block):
     scale: str  # verdicts at other scales are preliminary
     level: float = Field(gt=0, lt=1)
-    sets: dict[str, AlgorithmSet]
+    sets: dict[str, SettingsSet]
     rules: dict[Literal[tuple(RULES)], RuleText]  # type: ignore[valid-type]
     claims: list[Claim] = Field(min_length=1)
 
@@ -72,7 +72,7 @@ class Judged(NamedTuple):
     outcome: Outcome
     preliminary: bool
     runs: Sequence[Run]
-    against: str = ""  # the set of algorithms; empty where the claim names none
+    against: str = ""  # the set of settings; empty where the claim names none
 
 
 def load(path: str | Path) -> dict[str, Any]:
@@ -107,6 +107,7 @@ def gather(study: Mapping[str, Any], scale: str, loaded: aggregate.Loaded, folde
             for name in environments
         },
         {(pair.environment, pair.algorithm): pair.first_update for pair in planned},
+        [name for name, entry in study["algorithms"].items() if entry["class"] == "dqn"],
     )
 
 
@@ -126,7 +127,7 @@ def lacking_runs(
 
 
 def questions(claims: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], str, Parameters]]:
-    """Every claim with every set of algorithms that it names, in order."""
+    """Every claim with every set of settings that it names, in order."""
     for claim in claims["claims"]:
         for name in claim.get("against", [""]):
             counterparts = claims["sets"][name]["counterparts"] if name else {}

@@ -25,30 +25,39 @@ def render(
 ) -> str:
     """The verdicts of a scale as Markdown."""
     sets = document["sets"]
-    overview = [("verdict", "claim", "in the paper")]
-    sections = []
-    for entries in by_claim(judged):
+    groups = by_claim(judged)
+    counts = "\n".join(f"- {text}" for text in count_texts(judged, sets))
+    parts = [f"# The paper's claims at the scale {scale}", counts, *overview(groups, sets)]
+    for entries in groups:
+        rule = document["rules"][entries[0].claim["rule"]]
+        parts += claim_section(entries, rule, sets, departures)
+    return "\n\n".join(parts) + "\n"
+
+
+def overview(groups: Sequence[Sequence[Judged]], sets: Mapping[str, Any]) -> list[str]:
+    """The verdicts at a glance, with one column per set of settings where a claim has any."""
+    compared = [("claim", "in the paper", *(entry["name"] for entry in sets.values()))]
+    single = [("claim", "in the paper", "verdict")]
+    for entries in groups:
         claim = entries[0].claim
-        overview.append(
-            (
-                "<br>".join(verdict_text(entry, sets) for entry in entries),
-                f"[{claim['claim']}](#{claim['id']})",
-                claim["place"],
-            )
-        )
-        sections += claim_section(entries, document["rules"][claim["rule"]], sets, departures)
-    counts = [f"- {text}" for text in count_texts(judged, sets)]
-    title = f"# The paper's claims at the scale {scale}"
-    return "\n\n".join([title, "\n".join(counts), table(overview), *sections]) + "\n"
+        found = {entry.against: short_verdict(entry) for entry in entries}
+        names, rows = ([""], single) if "" in found else (list(sets), compared)
+        link = f"[{claim['claim']}](#{claim['id']})"
+        rows.append((link, claim["place"], *(found.get(name, "") for name in names)))
+    return [table(rows) for rows in (compared, single) if len(rows) > 1]
+
+
+def short_verdict(entry: Judged) -> str:
+    return f"**{entry.outcome.verdict}**" + (" (preliminary)" if entry.preliminary else "")
 
 
 def by_claim(judged: Iterable[Judged]) -> list[list[Judged]]:
-    """The verdicts of each claim, one per set of algorithms."""
+    """The verdicts of each claim, one per set of settings."""
     return [list(entries) for _, entries in groupby(judged, lambda entry: entry.claim["id"])]
 
 
 def count_sentences(judged: Iterable[Judged], against: str) -> dict[str, int]:
-    """How many sentences of the paper have each verdict, against one set of algorithms.
+    """How many sentences of the paper have each verdict, under one set of settings.
 
     Sentences on theory have no such set: they are those against "". Claims that quote the same
     sentence are its parts. Claims that quote none are not counted.
@@ -62,11 +71,8 @@ def count_sentences(judged: Iterable[Judged], against: str) -> dict[str, int]:
 
 
 def count_by_kind(judged: Sequence[Judged], sets: Mapping[str, Any]) -> dict[str, dict[str, int]]:
-    """The counts of experiments, one per set of algorithms, and of theory, by what they are of."""
-    kinds = {
-        **{name: f"Experiments, baselines with {sets[name]['name']}" for name in sets},
-        "": "Theory (no baselines)",
-    }
+    """The counts of experiments, one per set of settings, and of theory, by what they are of."""
+    kinds = {**{name: f"Experiments, {sets[name]['name']}" for name in sets}, "": "Theory"}
     counts = {kind: count_sentences(judged, against) for against, kind in kinds.items()}
     return {kind: found for kind, found in counts.items() if any(found.values())}
 
@@ -92,28 +98,24 @@ def condition(entries: Sequence[Judged], sets: Mapping[str, Any]) -> str:
     """One sentence on what a claim depends on; empty where it has a single verdict."""
     if len(entries) < 2:
         return ""
-    names = {entry.against: f"with {sets[entry.against]['name']}" for entry in entries}
-    holds = [e.against for e in entries if e.outcome.verdict == REPRODUCED]
-    untested = [e.against for e in entries if e.outcome.verdict == NOT_TESTED]
-    if len(untested) == len(entries):
-        return "Not tested under either."
-    if untested:
-        there = next(e for e in entries if e.against not in untested)
-        open_names = " and ".join(names[name] for name in untested)
-        state = "Holds" if holds else "Does not hold fully"
-        return f"{state} for baselines {names[there.against]}; not tested {open_names}."
-    if len(holds) == len(entries):
-        return "Holds under both."
-    if holds:
-        return f"Holds fully only if the baselines are {' and '.join(names[n] for n in holds)}."
-    return "Holds fully under neither."
+    tested = [entry for entry in entries if entry.outcome.verdict != NOT_TESTED]
+    holds = [entry for entry in tested if entry.outcome.verdict == REPRODUCED]
+    if not tested:
+        return "Not tested under any of these settings."
+    is_open = len(tested) < len(entries) or any(entry.preliminary for entry in entries)
+    so_far = ", so far" if is_open else ""
+    if not holds:
+        return f"Holds fully under none of these settings{so_far}."
+    if len(holds) == len(tested):
+        return f"Holds under all settings tested{so_far}."
+    names = "; ".join(sets[entry.against]["name"] for entry in holds)
+    return f"Holds fully only under these settings{so_far}: {names}."
 
 
 def verdict_text(entry: Judged, sets: Mapping[str, Any]) -> str:
-    label = " (preliminary)" if entry.preliminary else ""
-    whose = f" with {sets[entry.against]['name']}" if entry.against else ""
+    whose = f", {sets[entry.against]['name']}" if entry.against else ""
     reason = f": {entry.outcome.reason}" if entry.outcome.reason else ""
-    return f"**{entry.outcome.verdict}**{label}{whose}{reason}"
+    return f"{short_verdict(entry)}{whose}{reason}"
 
 
 def claim_section(

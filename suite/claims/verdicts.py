@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -68,6 +68,7 @@ class Data(NamedTuple):
     budgets: Mapping[tuple[str, str], int]  # timesteps by environment and algorithm
     optima: Mapping[str, float]  # exact, NaN where there is no transition table
     first_updates: Mapping[tuple[str, str], int] = {}  # 0 where it is not named
+    greedy: Collection[str] = ()  # algorithms whose sampled policy is their exploration
 
     def runs(self, environment: str, algorithm: str) -> list[pd.DataFrame]:
         rows = self.evaluations
@@ -81,10 +82,15 @@ class Data(NamedTuple):
 
         Of the deterministic policy where the one asked for was not recorded.
         """
+        policy = self.policy_of(algorithm, policy)
         rows = arrivals.select(self.arrivals, environment, algorithm, threshold, policy)
         if rows.empty:
             rows = arrivals.select(self.arrivals, environment, algorithm, threshold)
         return arrivals.as_times(rows[f"{arrival}_arrival"])
+
+    def policy_of(self, algorithm: str, asked: str) -> str:
+        """The policy by which an algorithm is compared where `asked` is."""
+        return "deterministic" if algorithm in self.greedy else asked
 
 
 Rule = Callable[[Data, Any, float], Outcome]

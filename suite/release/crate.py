@@ -195,7 +195,7 @@ def rating_id(verdict: str) -> str:
 
 def verdict_entity(entry: Judged, sets: Mapping[str, Any], figures: Sequence[Entity]) -> Entity:
     against, reason = entry.against, entry.outcome.reason
-    whose = f", baselines with {sets[against]['name']}" if against else ""
+    whose = f", {sets[against]['name']}" if against else ""
     return entity(
         f"#verdict-{entry.claim['id']}" + (f"-{against}" if against else ""),
         "ClaimReview",

@@ -11,9 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.fft import dct
 
 from powr.kernels import Dirac, Exponential, Gaussian
-from powr.mirror_descent import softmax
+from powr.mirror_descent import kl_step, softmax
 from powr.tabular import TabularMDP
 from powr.world_model import WorldModel
 from suite.theory.closed_form import estimate
@@ -157,6 +158,38 @@ def markov_operator() -> Inequality:
     return Inequality("distance of P to the policy operator made of it", distance, 0.0, np.nan)
 
 
+def sobolev_policy() -> Inequality:
+    """Thm. 5 for s = 1/5 on a line: a policy and action values in the space, the step outside.
+
+    A function given at n points is in the space if its squared norm settles as n grows. From n to
+    8 n and on to 64 n the norm of the policy after the step grows more the second time.
+    """
+    norms = [norms_along_a_step(2**exponent)[-1] for exponent in (12, 15, 18)]
+    first, second = np.diff(norms)
+    what = "how much more the squared norm grows from 8 n to 64 n points than from n to 8 n"
+    return Inequality(what, float(second / first), 1.0, np.nan)
+
+
+def norms_along_a_step(resolution: int) -> list[float]:
+    """Squared norms of order 1/5 on [0, 1]: of q, of the policy, and of the policy after the step.
+
+    q = x^(-1/8) is unbounded. The policy's oscillations at 0 are damped by exp(-30 q), and a step
+    of size 30 undoes that: it leads to 1/2 + sin(x^-3) / 4.
+    """
+    x = (np.arange(resolution) + 0.5) / resolution
+    q, wild = x ** (-1 / 8), 0.5 + np.sin(x**-3) / 4
+    damped = wild * np.exp(-30 * q)
+    policy = np.stack([damped, 1 - wild], axis=1) / (damped + 1 - wild)[:, None]
+    after = kl_step(policy, np.stack([q, np.zeros_like(q)], axis=1), 30.0)
+    return [sobolev_norm(f, smoothness=0.2) for f in (q, policy[:, 0], after[:, 0])]
+
+
+def sobolev_norm(values: NDArray, smoothness: float) -> float:
+    """Squared norm of a function on [0, 1] given at midpoints, by its cosine coefficients."""
+    coefficients = dct(values, type=2) / len(values)
+    return float((1 + np.arange(len(values)) ** 2) ** smoothness @ coefficients**2)
+
+
 COUNTEREXAMPLES: Mapping[str, Callable[[], Inequality]] = {
     example.__name__: example
     for example in (
@@ -165,5 +198,6 @@ COUNTEREXAMPLES: Mapping[str, Callable[[], Inequality]] = {
         transfer_norm_gaussian,
         transfer_norm_exponential,
         markov_operator,
+        sobolev_policy,
     )
 }

@@ -286,7 +286,7 @@ def both_sets(results):
     return ledger.judge_all({**CLAIMS, "claims": [claim]}, data, "tiny", loaded, False)
 
 
-def test_a_claim_has_one_verdict_per_set_of_algorithms(results):
+def test_a_claim_has_one_verdict_per_set_of_settings(results):
     first, second = both_sets(results)
     assert (first.against, first.outcome.verdict) == ("defaults", "reproduced")
     assert (second.against, second.outcome.verdict) == ("other", "not tested")
@@ -298,9 +298,9 @@ def test_a_claim_has_one_verdict_per_set_of_algorithms(results):
 @pytest.mark.parametrize(
     ("second", "sentence"),
     [
-        ("reproduced", "Holds under both."),
-        ("not reproduced", "Holds fully only if the baselines are with defaults."),
-        ("not tested", "Holds for baselines with defaults; not tested with other settings."),
+        ("reproduced", "Holds under all settings tested."),
+        ("not reproduced", "Holds fully only under these settings: defaults."),
+        ("not tested", "Holds under all settings tested, so far."),
     ],
 )
 def test_one_sentence_says_on_what_a_claim_depends(results, second, sentence):

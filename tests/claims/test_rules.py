@@ -68,7 +68,7 @@ MIXED = [arriving(at) for at in (0, 1, None, 0)]
 SHAKY = [[0.0, 1.0] * 3 + [1.0, fall] for fall in (0.0, 0.1, 0.2, 0.3)]
 STEADY = [[0.0, 0.5, 0.4] + [rise] * 5 for rise in (1.0, 1.1, 1.2, 1.3)]
 ALIKE = [arriving(at) for at in (1, 1, 1, 1, 1, 1, 1)]
-APART = [arriving(at) for at in (0, 4, 0, 4, 0, 4, 2)]
+APART = [arriving(at) for at in (1, 5, 1, 5, 1, 5, 3)]
 NOBODY = [arriving(None)] * 7
 
 EARLIER = {"thresholds": {"E": 1}, "algorithm": "powr", "others": ["dqn", "ppo"]}
@@ -142,14 +142,26 @@ class TestHigherArea:
         early = until(data, 200)
         assert apply("higher_area", early, CURVES, LEVEL).verdict == REPRODUCED
 
-    def test_sampled_policy_where_it_was_recorded(self):
+    def test_sampled_policies_are_compared_with_each_other(self):
         data = compare(EARLY, LATE)
-        own = data.evaluations["algorithm"] == "powr"
-        rows = data.evaluations.assign(sampled_mean=(-data.evaluations["mean"]).where(own))
-        data = data._replace(evaluations=rows)
-        assert apply("higher_area", data, CURVES, LEVEL).verdict == REPRODUCED
+        rows = data.evaluations
         sampled = {**CURVES, "policy": "sampled"}
-        assert apply("higher_area", data, sampled, LEVEL).verdict == NOT_REPRODUCED
+        falling = rows.assign(sampled_mean=-rows["mean"])
+        outcome = apply("higher_area", data._replace(evaluations=falling), sampled, LEVEL)
+        assert outcome.verdict == NOT_REPRODUCED
+        greedy = data._replace(evaluations=falling, greedy=["powr"])
+        assert apply("higher_area", greedy, sampled, LEVEL).verdict == REPRODUCED
+        falling.loc[rows["algorithm"] == "ppo", "sampled_mean"] = math.nan
+        _, ppo = apply("higher_area", data._replace(evaluations=falling), sampled, LEVEL).findings
+        assert ppo.supports is None
+        assert ppo.statistic == "the other's sampled policy was not recorded"
+
+    def test_grids_that_share_no_timestep_are_compared_to_the_earlier_end(self):
+        data = compare([[1.0] * 2 + [0.0] * 6] * 4, [[0.0] * 2 + [5.0] * 6] * 4)
+        moved = data.evaluations["timestep"] + (data.evaluations["algorithm"] != "powr")
+        apart = data._replace(evaluations=data.evaluations.assign(timestep=moved))
+        assert apply("higher_area", until(apart, 400), CURVES, LEVEL).verdict == REPRODUCED
+        assert apply("higher_area", apart, CURVES, LEVEL).verdict == NOT_REPRODUCED
 
 
 class TestLessStable:
@@ -174,8 +186,8 @@ class TestLessSpread:
         assert findings[1].statistic == "no run of the other arrives"
 
     def test_proportion_and_timesteps_may_disagree(self):
-        own = [arriving(at) for at in (0, 1, 0, 1, 0, 1, 0)]
-        other = [arriving(at) for at in (3, 4, 3, 4, 3, 4, 3)]
+        own = [arriving(at) for at in (1, 2, 1, 2, 1, 2, 1)]
+        other = [arriving(at) for at in (4, 5, 4, 5, 4, 5, 4)]
         linear, log = (
             apply("less_spread", compare(own, other), {**SPREAD, "scale": scale}, LEVEL)
             for scale in ("linear", "log")
@@ -185,13 +197,32 @@ class TestLessSpread:
 
     def test_a_run_that_never_arrives_counts_as_arriving_when_its_own_training_ends(self):
         own = [*ALIKE[:6], arriving(0)]
-        other = [*ALIKE[:4], *[arriving(None)] * 3]
-        budgets = {("E", "powr"): 400, ("E", "dqn"): 1600, ("E", "ppo"): 800}
+        other = [arriving(at) for at in (0, 4, 0, 4, 2, None, None)]
+        budgets = {("E", "powr"): 400, ("E", "dqn"): 3200, ("E", "ppo"): 6400}
         data = compare(own, other)._replace(budgets=budgets)
         dqn, ppo = apply("less_spread", data, SPREAD, LEVEL).findings
-        # One own run is 100 timesteps from the median, three of theirs as far as the end is.
-        assert dqn.estimate == pytest.approx(100 / (3 * (1600 - 200)))
-        assert ppo.estimate == pytest.approx(100 / (3 * (800 - 200)))
+        # One own run is 100 timesteps from the median. Theirs is 1,600: three arrive before it, and
+        # two are as far from it as the end is.
+        assert dqn.estimate == pytest.approx(100 / (1500 + 1500 + 1200 + 2 * (3200 - 1600)))
+        assert ppo.estimate == pytest.approx(100 / (1500 + 1500 + 1200 + 2 * (6400 - 1600)))
+
+    @pytest.mark.parametrize(("arrivals_of_theirs", "supports"), [(3, None), (4, True)])
+    def test_a_test_that_cannot_succeed_is_left_out(self, arrivals_of_theirs, supports):
+        """With three of seven arrivals the smallest p-value is 0.096."""
+        other = [*[arriving(2)] * arrivals_of_theirs, *NOBODY[arrivals_of_theirs:]]
+        other[0] = arriving(3)
+        first, _ = apply("less_spread", compare(ALIKE, other), SPREAD, LEVEL).findings
+        assert first.supports is supports
+        assert math.isnan(first.p_value) == (supports is None)
+
+    def test_logarithms_of_what_the_first_evaluation_hides_have_no_spread(self):
+        data = compare([*ALIKE[:6], arriving(0)], APART)
+        linear, log = (
+            apply("less_spread", data, {**SPREAD, "scale": scale}, LEVEL)
+            for scale in ("linear", "log")
+        )
+        assert (linear.verdict, log.verdict) == (REPRODUCED, NOT_TESTED)
+        assert "by the first evaluation" in log.reason
 
 
 ARRIVALS = {
@@ -247,9 +278,10 @@ class TestWhoArrives:
         ever = {**AT_THE_END, "when": "ever"}
         assert apply("who_arrives", data, ever, LEVEL).verdict == REPRODUCED
 
-    def test_shorter_training_leaves_the_end_open(self):
-        data = data_of({("E", "powr"): [[9.0] * 8] * 4}, budget=800)
-        assert apply("who_arrives", data, AT_THE_END, LEVEL).verdict == NOT_TESTED
+    @pytest.mark.parametrize(("returns", "verdict"), [(9.0, REPRODUCED), (0.0, NOT_TESTED)])
+    def test_the_end_of_a_shorter_training_counts_where_it_is_an_arrival(self, returns, verdict):
+        data = data_of({("E", "powr"): [[returns] * 8] * 4}, budget=800)
+        assert apply("who_arrives", data, AT_THE_END, LEVEL).verdict == verdict
 
     def test_exact_return_and_distance_to_the_optimum(self):
         data = data_of({("E", "powr"): EARLY}, optimum=1.3)
@@ -280,8 +312,8 @@ def test_every_rule_says_which_runs_it_needs(rule, parameters):
     claim = {"id": "a-claim", "rule": rule, "parameters": parameters}
     read = ledger.parameters_of(claim, "claims.yaml")
     assert read.needed() == [("E", "powr"), ("E", "dqn"), ("E", "ppo")]
-    renamed = read.against({"dqn": "dqn-other"})
-    assert renamed.needed() == [("E", "powr"), ("E", "dqn-other"), ("E", "ppo")]
+    renamed = read.against({"dqn": "dqn-other", "powr": "powr-other"})
+    assert renamed.needed() == [("E", "powr-other"), ("E", "dqn-other"), ("E", "ppo")]
 
 
 @pytest.mark.parametrize("rule", ["higher_area", "less_stable"])

@@ -384,9 +384,9 @@ def test_headline_counts_sentences_of_the_paper():
     ]
     sets = {"ours": {"name": "our settings"}, "theirs": {"name": "their settings"}}
     expected = (
-        "Experiments, baselines with our settings: of 1 sentences of the paper, 1 reproduced. "
-        "Experiments, baselines with their settings: of 1 sentences of the paper, 1 not tested. "
-        "Theory (no baselines): of 2 sentences of the paper, 1 reproduced, 1 partly."
+        "Experiments, our settings: of 1 sentences of the paper, 1 reproduced. "
+        "Experiments, their settings: of 1 sentences of the paper, 1 not tested. "
+        "Theory: of 2 sentences of the paper, 1 reproduced, 1 partly."
     )
     assert report.headline(judged, sets, preliminary=False) == expected
     assert report.headline(judged, sets, preliminary=True) == f"Preliminary. {expected}"

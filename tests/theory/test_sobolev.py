@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
-from scipy.fft import dct
 from scipy.integrate import quad
 from scipy.special import gamma as gamma_function
 from scipy.special import j0
 
-from powr.mirror_descent import kl_step
+from suite.theory.counterexamples import norms_along_a_step, sobolev_norm
 
 
 @pytest.mark.parametrize("dimension", [1, 2, 3])
@@ -40,29 +39,19 @@ def test_plane_has_no_kernel_of_smoothness_one(smoothness, finite):
     assert (growth[1] < growth[0] / 5) == finite
 
 
-def sobolev_norm(values: np.ndarray, smoothness: float) -> float:
-    """Squared norm of a function on [0, 1] given at midpoints, by its cosine coefficients."""
-    coefficients = dct(values, type=2) / len(values)
-    return float((1 + np.arange(len(values)) ** 2) ** smoothness @ coefficients**2)
-
-
 def test_compatibility_needs_a_smoothness_above_half_the_dimension():
     """Thm. 5 says s > 0. Below d/2 the space holds unbounded q, and exp(q) can undo any damping.
 
-    d = 1, s = 1/5: q = x^(-1/8) has a finite norm, and so has the policy, whose oscillations at 0
-    are damped by exp(-30 q); the policy after the step, 1/2 + sin(x^-3) / 4, has none.
+    The norms of q and of the policy settle as the resolution grows, that of the next policy does
+    not.
     """
-    norms = []
-    for resolution in (2**12, 2**15, 2**18):
-        x = (np.arange(resolution) + 0.5) / resolution
-        q, after = x ** (-1 / 8), 0.5 + np.sin(x**-3) / 4
-        damped = after * np.exp(-30 * q)
-        before = damped / (damped + 1 - after)
-        policy = np.stack([before, 1 - before], axis=1)
-        step = kl_step(policy, np.stack([q, np.zeros_like(q)], axis=1), 30.0)[:, 0]
-        np.testing.assert_allclose(step, after, rtol=1e-9)
-        norms.append([sobolev_norm(f, smoothness=0.2) for f in (q, before, step)])
-    q, before, step = np.transpose(norms)
+    q, before, after = np.transpose([norms_along_a_step(2**each) for each in (12, 15, 18)])
     assert np.diff(q)[1] < 0.6 * np.diff(q)[0]
     assert before[2] == pytest.approx(before[1], rel=1e-3)
-    assert np.diff(step)[1] > 1.2 * np.diff(step)[0]
+    assert np.diff(after)[1] > 1.2 * np.diff(after)[0]
+
+
+def test_step_of_the_counterexample_is_the_one_described():
+    x = (np.arange(2**12) + 0.5) / 2**12
+    described = sobolev_norm(0.5 + np.sin(x**-3) / 4, smoothness=0.2)
+    assert norms_along_a_step(2**12)[-1] == pytest.approx(described, rel=1e-9)

@@ -19,7 +19,10 @@ from suite.results import arrivals, statistics
 
 # Why a pair is left out.
 NOTHING_SHARED = "fewer than two evaluations are shared after both first updates"
+NOT_RECORDED = "the other's sampled policy was not recorded"
 NOBODY_ARRIVES = "no run of the other arrives"
+TOO_FEW_ARRIVE = "so few runs of the other arrive that no spread would be significantly less"
+BEFORE_THE_FIRST = "its own runs arrive by the first evaluation, so their spread is not known"
 
 
 class Compared(Parameters):
@@ -36,8 +39,8 @@ class Compared(Parameters):
         return [(environment, name) for environment in self.places() for name in names]
 
     def against(self, counterparts: Mapping[str, str]) -> Self:
-        others = [counterparts.get(name, name) for name in self.others]
-        return self.model_copy(update={"others": others})
+        own, *others = (counterparts.get(name, name) for name in (self.algorithm, *self.others))
+        return self.model_copy(update={"algorithm": own, "others": others})
 
 
 class Times(Compared):
@@ -104,17 +107,15 @@ def earlier(data: Data, parameters: Times, level: float) -> Outcome:
 def higher_area(data: Data, parameters: Curves, level: float) -> Outcome:
     """The algorithm's curve lies higher than the others', on average over log timesteps."""
 
-    def area(run: pd.DataFrame) -> float:
-        return statistics.area_under_curve(run["timestep"], _returns(run, parameters.policy))
-
-    return _judge_larger(data, parameters, area, "how much higher its curve lies", level)
+    statistic = "how much higher its curve lies"
+    return _judge_larger(data, parameters, statistics.area_under_curve, statistic, level)
 
 
 def less_stable(data: Data, parameters: Curves, level: float) -> Outcome:
     """The algorithm's return falls more from one evaluation to the next than the others'."""
 
-    def mean_fall(run: pd.DataFrame) -> float:
-        return float(np.maximum(-np.diff(_returns(run, parameters.policy)), 0).mean())
+    def mean_fall(_: pd.Series, returns: pd.Series) -> float:
+        return float(np.maximum(-np.diff(returns), 0).mean())
 
     return _judge_larger(data, parameters, mean_fall, "how much more it falls", level)
 
@@ -123,7 +124,8 @@ def less_spread(data: Data, parameters: Spread, level: float) -> Outcome:
     """The algorithm's timesteps to the threshold vary less between seeds than the others'.
 
     A run of the others that never arrives counts as arriving at the end of its training, which
-    makes their spread no larger than it is.
+    makes their spread no larger than it is. A logarithm has no bound where a run arrives at some
+    timestep before the first evaluation.
     """
     transform: Any = {"linear": np.asarray, "log": np.log}[parameters.scale]
 
@@ -132,7 +134,13 @@ def less_spread(data: Data, parameters: Spread, level: float) -> Outcome:
             return pair.finding(NOBODY_ARRIVES, math.nan)
         if np.isinf(pair.own).any():
             return pair.finding("some of its own runs never arrive", math.nan, supports=False)
+        first = min(run["timestep"].min() for run in data.runs(pair.environment, pair.algorithm))
+        if parameters.scale == "log" and (pair.own <= first).any():
+            return pair.finding(BEFORE_THE_FIRST, math.nan)
         own, theirs = map(transform, _at_the_latest(data, pair))
+        smallest_p = statistics.spread_p_value(np.full_like(own, own[0]), theirs)
+        if np.isinf(pair.theirs).any() and smallest_p > level:
+            return pair.finding(TOO_FEW_ARRIVE, math.nan)
         return pair.finding(
             "its spread over the other's",
             float(statistics.ratio(*map(statistics.mean_deviation, (own, theirs)))),
@@ -199,22 +207,32 @@ def _judge_pairs(
 def _judge_larger(
     data: Data,
     parameters: Curves,
-    measure: Callable[[pd.DataFrame], float],
+    measure: Callable[[pd.Series, pd.Series], float],
     statistic: str,
     level: float,
 ) -> Outcome:
-    """Is the measure larger, of curves where both algorithms of a pair can be compared?"""
+    """Is the measure, of timesteps and returns, larger where the curves can be compared?"""
 
-    def measured(run: pd.DataFrame) -> float:
-        return measure(run) if len(run) >= 2 else math.nan
+    def column(algorithm: str) -> str:
+        return arrivals.POLICIES[data.policy_of(algorithm, parameters.policy)][0]
+
+    def measured(run: pd.DataFrame, column: str) -> float:
+        return measure(run["timestep"], run[column]) if len(run) >= 2 else math.nan
 
     def pairs() -> Iterator[Pair]:
         for environment, other in itertools.product(parameters.environments, parameters.others):
-            curves = _shared_curves(data, environment, parameters.algorithm, other)
-            own, theirs = (np.array([measured(run) for run in each]) for each in curves)
-            yield Pair(environment, parameters.algorithm, other, own, theirs)
+            names = (parameters.algorithm, other)
+            curves = _shared_curves(data, environment, *names)
+            own, theirs = (
+                np.array([measured(run, column(name)) for run in runs])
+                for name, runs in zip(names, curves, strict=True)
+            )
+            yield Pair(environment, *names, own, theirs)
 
     def judge(pair: Pair) -> Finding:
+        theirs = data.runs(pair.environment, pair.other)
+        if any(run[column(pair.other)].isna().any() for run in theirs):
+            return pair.finding(NOT_RECORDED, math.nan)
         if np.isnan([*pair.own, *pair.theirs]).any():
             return pair.finding(NOTHING_SHARED, math.nan)
         p_value = statistics.probability_smaller(pair.theirs, pair.own).p_value
@@ -224,24 +242,16 @@ def _judge_larger(
     return _judge_pairs(pairs(), data, parameters, judge, level, FEWEST_SEEDS)
 
 
-def _returns(run: pd.DataFrame, policy: str) -> pd.Series:
-    """Of the deterministic policy where the one asked for was not recorded."""
-    column, _ = arrivals.POLICIES[policy]
-    recorded = column in run and run[column].notna().all()
-    return run[column] if recorded else run["mean"]
-
-
 def _shared_curves(
     data: Data, environment: str, algorithm: str, other: str
 ) -> list[list[pd.DataFrame]]:
-    """The runs of two algorithms, from the later first update to the last shared evaluation.
+    """The runs of two algorithms, from the later first update to the earlier end of training.
 
     Before its first update an algorithm shows an untrained policy.
     """
     runs = [data.runs(environment, name) for name in (algorithm, other)]
     begin = max(data.first_updates.get((environment, name), 0) for name in (algorithm, other))
-    grids = [set(run["timestep"]) for each in runs for run in each]
-    end = max(set.intersection(*grids), default=0) if grids else 0
+    end = min((run["timestep"].max() for each in runs for run in each), default=0)
     return [
         [run[(run["timestep"] > begin) & (run["timestep"] <= end)] for run in each] for each in runs
     ]

@@ -66,7 +66,7 @@ def who_arrives(data: Data, parameters: Arrivals, level: float) -> Outcome:
         arrived = sum(parameters.is_met(run, target) for run in runs)
         most = arrived > len(runs) / 2
         trained = data.budgets[environment, algorithm]
-        is_open = trained < horizon and not (most and parameters.when == "ever")
+        is_open = trained < horizon and not most
         confidence = stats.binomtest(arrived, len(runs)).proportion_ci()
         findings[algorithm] = Finding(
             f"{environment}: {algorithm_name(algorithm)}",
