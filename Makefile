@@ -27,7 +27,7 @@ quick: $(READY) ## figures, verdicts and report from nothing, at a small scale
 	@printf '\nFigures: %s\n         %s\nReport:  %s\n' results/quick/figures/training_curves.pdf \
 		results/quick/figures/threshold_boxplots.pdf results/quick/report.html
 
-paper: $(READY) ## the replication: what is missing of 287 runs, then figures, verdicts, report
+paper: $(READY) ## the replication: what is missing of 301 runs, then figures, verdicts, report
 	$(BIN)/snakemake --cores $(CORES)
 
 ship: $(READY) ## after new paper-scale runs: their figures, verdicts, table in the README, manifest

@@ -2,6 +2,7 @@
 
 NAMES = {
     "rmax": "R-max",
+    "rmax-cautious": "R-max, cautious",
     "dyna-q": "Dyna-Q",
     "optimistic-q": "optimistic Q",
     "sarsa-lambda": "SARSA(\N{GREEK SMALL LETTER LAMDA})",

@@ -81,7 +81,7 @@ class ClassicAgent(ABC):
     ) -> tuple[NDArray[np.integer], None]:
         """The greedy action of one observation or of each of a batch; else one drawn at random."""
         if deterministic:
-            actions = self.action_values(observations).argmax(axis=1)
+            actions = self._shown_values(self._states(observations)).argmax(axis=1)
         else:
             cumulative = self.action_probabilities(observations).cumsum(axis=1)
             drawn = self.rng.random((len(cumulative), 1)) * cumulative[:, -1:]
@@ -98,8 +98,15 @@ class ClassicAgent(ABC):
 
     def action_values(self, observations: ArrayLike) -> NDArray:
         """The current estimates, (n, n_actions)."""
-        observations = np.asarray(observations)
-        return self._values(self._encode(observations.reshape(-1, *self._space.shape)))
+        return self._values(self._states(observations))
+
+    def _states(self, observations: ArrayLike) -> NDArray:
+        """One observation or a batch as a batch of states."""
+        return self._encode(np.asarray(observations).reshape(-1, *self._space.shape))
+
+    def _shown_values(self, states: NDArray) -> NDArray:
+        """The values whose greedy policy `predict` shows: those that training acts by."""
+        return self._values(states)
 
     @property
     def _space(self) -> gymnasium.Space:

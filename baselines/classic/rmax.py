@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gymnasium
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from baselines.classic.agent import Step, check_constant, check_gamma
@@ -26,31 +27,58 @@ class RMax(FiniteAgent):
             less suffices where no value is larger, and saves steps.
         known_after: visits after which a pair's model is taken for the truth.
         gamma: the discount factor.
+        cautious: whether `predict` takes unknown pairs for worse than all known ones, as POWR's
+            does. Training acts optimistically all the same.
     """
 
     def __init__(
-        self, env: gymnasium.Env, *, seed: int, v_max: float, known_after: int, gamma: float
+        self,
+        env: gymnasium.Env,
+        *,
+        seed: int,
+        v_max: float,
+        known_after: int,
+        gamma: float,
+        cautious: bool = False,
     ) -> None:
         super().__init__(env, seed=seed, initial_value=check_constant("v_max", v_max))
         self.v_max = v_max
         self.known_after = check_constant("known_after", known_after, 1)
         self.gamma = check_gamma(gamma)
+        self.cautious = cautious
         self.model = CountModel(self.n_states, self.n_actions)
+        self._shown: NDArray | None = self.q  # None once the model has changed
 
     def _update(self, step: Step) -> None:
         visits = self.model.visits
         if visits[step.state, step.action] < self.known_after:
             self.model.add(step)
             if visits[step.state, step.action] == self.known_after:
-                self._plan()
+                self.q = self._plan(self.v_max, self.q)
+                self._shown = None
 
-    def _plan(self) -> None:
-        known = self.model.visits == self.known_after
+    def _shown_values(self, states: NDArray) -> NDArray:
+        if not self.cautious:
+            return self._values(states)
+        if self._shown is None:
+            lowest = self.model.reward_sums[self._known].min() / self.known_after
+            # No policy that keeps to known pairs is worth so little.
+            worst = min(lowest, lowest / (1 - self.gamma)) - 1
+            self._shown = self._plan(worst, np.zeros_like(self.q))
+        return self._shown[states]
+
+    @property
+    def _known(self) -> NDArray:
+        return self.model.visits == self.known_after
+
+    def _plan(self, unknown_value: float, start: NDArray) -> NDArray:
+        """Optimal action values where an unknown pair is worth `unknown_value`, and ends."""
+        known = self._known
         pairs, next_states, counts = self.model.outcomes()
         kept = known.ravel()[pairs] & (next_states < self.n_states)
         transitions = sparse.csr_array(
             (counts[kept] / self.known_after, (pairs[kept], next_states[kept])),
             shape=(known.size, self.n_states),
         )
-        rewards = np.where(known, self.model.reward_sums / self.known_after, self.v_max)
-        self.q = value_iteration(transitions, rewards, self.gamma, self.q.max(axis=1))
+        rewards = np.where(known, self.model.reward_sums / self.known_after, unknown_value)
+        return value_iteration(transitions, rewards, self.gamma, start.max(axis=1))

@@ -1,5 +1,6 @@
 """The finite peers against exact dynamic programming."""
 
+import gymnasium
 import numpy as np
 import pytest
 
@@ -9,7 +10,7 @@ from baselines.classic.optimistic_q import OptimisticQ
 from baselines.classic.planning import value_iteration
 from baselines.classic.psrl import PSRL
 from baselines.classic.rmax import RMax
-from powr.tabular import greedy_policy
+from powr.tabular import TabularMDP, greedy_policy
 from tests.baselines.classic.table_env import TableEnv, random_mdp
 
 GAMMA = 0.9
@@ -94,6 +95,33 @@ def test_rmax_plans_as_soon_as_a_pair_is_known():
     agent.learn(30, watch)
     assert all(value == 1.0 for values in tried for value in values)
     assert (agent.model.visits == 2).any()
+
+
+def test_cautious_rmax_shows_a_policy_of_known_pairs_and_trains_as_before():
+    """Where a reward was found, the shown policy takes it; the acting one still tries the rest."""
+    env = gymnasium.make("FrozenLake-v1", is_slippery=False)
+    constants = {"v_max": 1.0, "known_after": 1, "gamma": 0.95}
+    plain, cautious = (
+        RMax(env, seed=0, cautious=flag, **constants).learn(60) for flag in (False, True)
+    )
+    np.testing.assert_array_equal(cautious.q, plain.q)
+    np.testing.assert_array_equal(
+        cautious.action_probabilities(range(16)), plain.action_probabilities(range(16))
+    )
+    shown, _ = cautious.predict(np.arange(16))
+    tried = cautious.model.visits > 0
+    assert tried[np.arange(16), shown][tried.any(axis=1)].all()
+    assert not tried[np.arange(16), plain.predict(np.arange(16))[0]][tried.any(axis=1)].all()
+
+
+def test_cautious_rmax_with_all_pairs_known_shows_the_optimum():
+    env = gymnasium.make("FrozenLake-v1", is_slippery=False)
+    peer = RMax(env, seed=0, v_max=1.0, known_after=1, gamma=0.95, cautious=True).learn(3000)
+    optimal = TabularMDP.from_env(env).optimal_action_values(0.95)
+    reached = (peer.model.visits > 0).all(axis=1)
+    shown, _ = peer.predict(np.flatnonzero(reached))
+    best = optimal[reached].max(axis=1)
+    np.testing.assert_allclose(optimal[reached, shown], best, atol=1e-4)
 
 
 def test_psrl_draws_from_the_posterior():
