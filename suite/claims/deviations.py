@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,7 @@ class Deviation(Block):
     what: Text  # what is stated, and what is done
     why: Text
     effect: Text  # as measured or expected
-    touches: UniqueTexts  # ids of the claims that it may bear on
+    touches: UniqueTexts  # ids of the claims that it may bear on; * stands for any text
     settings: UniqueTexts  # of envs.yaml, as name.key
 
 
@@ -40,15 +41,20 @@ class Ledger(Block):
 
 
 def load(path: str | Path, claims: Mapping[str, Any]) -> dict[str, Any]:
-    """Read and check the deviations; each touches claims that claims.yaml has."""
+    """Read and check the deviations, each with the ids of all claims that it touches."""
     document = config.read_yaml(path)
     config.check_model(document, Ledger, path)
     entries = document["deviations"]
     check_unique((entry["id"] for entry in entries), path)
-    known = {claim["id"] for claim in claims["claims"]}
+    ids = [claim["id"] for claim in claims["claims"]]
     for entry in entries:
-        for name in set(entry["touches"]) - known:
-            raise SuiteError(
-                f"{path}: {entry['id']}: touches: {name} is not the id of a claim in claims.yaml"
-            )
+        for pattern in entry["touches"]:
+            if not fnmatch.filter(ids, pattern):
+                raise SuiteError(
+                    f"{path}: {entry['id']}: touches: {pattern} is not the id of a claim in "
+                    "claims.yaml"
+                )
+        entry["touches"] = [
+            name for name in ids if any(fnmatch.fnmatchcase(name, p) for p in entry["touches"])
+        ]
     return document

@@ -89,3 +89,11 @@ def test_faults_are_named(tmp_path, old, new, message):
     (tmp_path / "deviations.yaml").write_text(text.replace(old, new, 1))
     with pytest.raises(SuiteError, match=re.escape(message)):
         deviations.load(tmp_path / "deviations.yaml", ledger.load(ROOT / "claims.yaml"))
+
+
+def test_a_star_touches_all_claims_of_that_name(document):
+    ids = [claim["id"] for claim in ledger.load(ROOT / "claims.yaml")["claims"]]
+    touched = {entry["id"]: entry["touches"] for entry in document["deviations"]}
+    peers = [name for name in ids if name.startswith("peers-")]
+    assert touched["cautious-evaluation"] == peers
+    assert len(peers) > 1
