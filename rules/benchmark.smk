@@ -18,9 +18,9 @@ rule train:
     conda:
         "../environment.yml"
     threads: 1
-    # Twice what was measured at the paper scale: 0.5 GB, and 152 minutes on a core that was shared.
+    # Twice what was measured at the paper scale: 0.66 GB, and 152 minutes on a core that was shared.
     resources:
-        mem_mb=1000,
+        mem_mb=1400,
         runtime=300,
     shell:
         "python -m suite run --scale {wildcards.scale:q} --env {wildcards.env:q}"
