@@ -54,6 +54,7 @@ class SettingsSet(Block):
     """Whose settings POWR and the baselines have."""
 
     name: Text
+    label: Text  # the name in a few words
     counterparts: dict[str, str]
 
 

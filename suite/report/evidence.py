@@ -89,6 +89,7 @@ def show_verdict(
     pairs = Counter((run.environment, run.algorithm) for run in entry.runs)
     return {
         "verdict": entry.outcome.verdict,
+        "label": sets[entry.against]["label"] if entry.against else "",
         "whose": sets[entry.against]["name"] if entry.against else "",
         "reason": entry.outcome.reason,
         "preliminary": entry.preliminary,

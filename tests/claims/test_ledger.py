@@ -20,8 +20,12 @@ CLAIMS = {
     "scale": "tiny",
     "level": 0.05,
     "sets": {
-        "defaults": {"name": "defaults", "counterparts": {}},
-        "other": {"name": "other settings", "counterparts": {"dqn": "dqn-other"}},
+        "defaults": {"name": "defaults", "label": "defaults", "counterparts": {}},
+        "other": {
+            "name": "other settings",
+            "label": "other",
+            "counterparts": {"dqn": "dqn-other"},
+        },
     },
     "rules": {"earlier": {"statistic": "the statistic", "decision": "the decision"}},
     "claims": [
