@@ -5,14 +5,15 @@ python -m suite readme
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
 
 from suite import SuiteError, markdown
 from suite.claims import ledger
-from suite.claims.page import count_texts
+from suite.claims.page import count_by_kind
+from suite.claims.verdicts import VERDICTS
 from suite.command import make_parser, write_result
 from suite.config.kinds import LIBRARY
 from suite.results import summary_page
@@ -25,9 +26,9 @@ BEGIN_VERDICTS = "<!-- verdicts: from results/paper/claims.csv, by `make ship` -
 END = "<!-- end -->\n"
 
 
-def renew(text: str, summary: pd.DataFrame, verdicts: Sequence[str]) -> str:
+def renew(text: str, summary: pd.DataFrame, counts: Mapping[str, Mapping[str, int]]) -> str:
     """The README with its two generated blocks as the tables have them."""
-    text = replace_block(text, BEGIN_VERDICTS, "\n".join(f"- {line}" for line in verdicts) + "\n")
+    text = replace_block(text, BEGIN_VERDICTS, "\n" + count_table(counts) + "\n\n")
     return replace_block(text, BEGIN, block(summary))
 
 
@@ -39,10 +40,19 @@ def replace_block(text: str, begin: str, content: str) -> str:
     return before + begin + content + end + after
 
 
-def read_verdicts(root: Path) -> list[str]:
+def read_counts(root: Path) -> dict[str, dict[str, int]]:
     """The counts of the verdicts in claims.csv."""
     document = ledger.load(root / "claims.yaml")
-    return count_texts(ledger.read_judged(root / CLAIMS, document), document["sets"])
+    return count_by_kind(ledger.read_judged(root / CLAIMS, document), document["sets"])
+
+
+def count_table(counts: Mapping[str, Mapping[str, int]]) -> str:
+    """How many sentences of each kind have each verdict, an empty cell for none."""
+    rows = [
+        [kind, *(str(found[verdict] or "") for verdict in VERDICTS)]
+        for kind, found in counts.items()
+    ]
+    return markdown.table([["sentences of the paper", *VERDICTS], *rows])
 
 
 def block(summary: pd.DataFrame) -> str:
@@ -61,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.prog,
         lambda: {
             README: renew(
-                README.read_text(encoding="utf-8"), read_table(SUMMARY), read_verdicts(Path())
+                README.read_text(encoding="utf-8"), read_table(SUMMARY), read_counts(Path())
             )
         },
     )

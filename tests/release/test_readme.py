@@ -27,18 +27,20 @@ SUMMARY = pd.DataFrame(
 
 
 TOP = f"{readme.BEGIN_VERDICTS}old\n{readme.END}"
+COUNTS = {"Theory": {"reproduced": 9, "partly": 2, "not reproduced": 0, "not tested": 1}}
 
 
 def test_table_is_renewed_between_its_comments():
     text = f"{TOP}before\n{readme.BEGIN}old\n{readme.END}after\n"
-    new = readme.renew(text, SUMMARY, ["All hold."])
+    new = readme.renew(text, SUMMARY, COUNTS)
     assert new.startswith(
-        f"{readme.BEGIN_VERDICTS}- All hold.\n{readme.END}before\n{readme.BEGIN}9 of 14 runs "
+        f"{readme.BEGIN_VERDICTS}\n| sentences of the paper | reproduced | partly |"
     )
+    assert f"| Theory | 9 | 2 |  | 1 |\n\n{readme.END}before\n{readme.BEGIN}9 of 14 runs " in new
     assert "| algorithm | Taxi-v3, return 6 |" in new
     assert "| POWR | 7 of 7: 12,589 |\n| DQN | 0 of 2 |\n" in new
     assert new.endswith(f"\n\n{readme.END}after\n")
-    assert readme.renew(new, SUMMARY, ["All hold."]) == new
+    assert readme.renew(new, SUMMARY, COUNTS) == new
 
 
 def test_table_shows_what_the_paper_shows():
@@ -48,4 +50,4 @@ def test_table_shows_what_the_paper_shows():
 
 def test_a_readme_without_the_comments_is_refused():
     with pytest.raises(SuiteError, match=r"README\.md: lacks the lines"):
-        readme.renew(f"{TOP}before\n{readme.BEGIN}after\n", SUMMARY, [])
+        readme.renew(f"{TOP}before\n{readme.BEGIN}after\n", SUMMARY, {})
