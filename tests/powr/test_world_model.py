@@ -58,6 +58,10 @@ def table_policy(table: np.ndarray):
     return lambda states: table[states]
 
 
+def uniform_policy(states: np.ndarray) -> np.ndarray:
+    return np.full((len(states), N_ACTIONS), 1 / N_ACTIONS)
+
+
 def fitted(data: Transitions, kernel: str = "Exponential", **parameters) -> WorldModel:
     return WorldModel(KERNELS[kernel][0], N_ACTIONS, **parameters).fit(*data)
 
@@ -229,6 +233,30 @@ def test_low_rank_with_the_dirac_kernel_equals_exact():
         for method in ("exact", "low_rank")
     )
     np.testing.assert_allclose(low_rank, exact, rtol=1e-10)
+
+
+@pytest.mark.parametrize("method", ["low_rank", "subset"])
+def test_a_kernel_that_looks_finite_states_up_in_a_table_serves_every_method(method):
+    rng = np.random.default_rng(0)
+    places = rng.normal(size=(20, 2))
+    table = Exponential(1.0)(places, places)
+    finite = Transitions(
+        rng.integers(20, size=60),
+        rng.integers(N_ACTIONS, size=60),
+        rng.normal(size=60),
+        rng.integers(20, size=60),
+        rng.random(60) < 0.2,
+    )
+    in_plane = finite._replace(states=places[finite.states], next_states=places[finite.next_states])
+    for max_rank in (1000, 15):  # all of the states or pairs, and some
+        settings = {"method": method, "max_rank": max_rank}
+        looked_up = WorldModel(lambda x, y: table[np.ix_(x, y)], N_ACTIONS, **settings)
+        computed = WorldModel(Exponential(1.0), N_ACTIONS, **settings)
+        np.testing.assert_allclose(
+            looked_up.fit(*finite).action_values(uniform_policy, 0.9)(np.arange(20)),
+            computed.fit(*in_plane).action_values(uniform_policy, 0.9)(places),
+            rtol=1e-9,
+        )
 
 
 @pytest.mark.parametrize("max_rank", [1, 7])
