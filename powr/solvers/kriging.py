@@ -26,6 +26,14 @@ from powr.kernels import Stationary
 _LANDMARK_JITTER = 1e-10
 _NEIGHBOUR_JITTER = 1e-8
 
+# A grid's cells are longer by this factor than those of the one before, which in six dimensions
+# takes three small cells in four. Fewer points than one in so many of those wanted are too few.
+_COARSER = 1.25
+_FEW = 4
+
+# Points among which those far from each other are looked for, in units of those wanted.
+_CANDIDATES = 8
+
 # Queries worked on at once: few enough for their neighbours' features to stay in cache.
 _ROWS = 256
 
@@ -147,16 +155,26 @@ def spread(points: NDArray, n_points: int, cell: float = 1e-3) -> NDArray:
     """Numbers of at most `n_points` points that cover the others: one per cell of a grid.
 
     The grid starts with cells of the size `cell` and is made coarser until few enough of them are
-    taken. Of a cell the first point is kept.
+    taken. Of a cell the first point is kept. In many dimensions one grid may have too many cells
+    and the next hardly any: then points of the finer one are kept that are far from each other.
     """
     if len(points) == 0:
         return np.empty(0, int)
-    chosen, size = np.arange(len(points)), cell
+    chosen, size = one_per_cell(points, cell), cell
+    # Cells larger than this are the orthants around 0, whatever their size.
+    largest_size = np.abs(points).max()
+    while len(chosen) > n_points:
+        finer, size = chosen, _COARSER * size
+        chosen = finer[one_per_cell(points[finer], size)]
+        if len(chosen) < n_points // _FEW or (len(chosen) > n_points and size > largest_size):
+            candidates = finer[:: -(-len(finer) // (_CANDIDATES * n_points))]
+            return candidates[np.sort(farthest_points(points[candidates], n_points))]
+    return chosen
+
+
+def one_per_cell(points: NDArray, size: float) -> NDArray:
+    """Numbers of the first point in each cell of a grid, in ascending order."""
+    # One number per cell sorts quicker than its coordinates do.
     mixing = np.random.default_rng(0).integers(2**62, size=points.shape[1])
-    while True:
-        # One number per cell sorts quicker than its coordinates do.
-        cells = np.floor(points[chosen] / size).astype(np.int64) @ mixing
-        chosen = chosen[np.sort(np.unique(cells, return_index=True)[1])]
-        if len(chosen) <= n_points:
-            return chosen
-        size *= 1.25
+    cells = np.floor(points / size).astype(np.int64) @ mixing
+    return np.sort(np.unique(cells, return_index=True)[1])

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import cdist
 
 from powr.kernels import Exponential, Gaussian, Matern32
-from powr.solvers.kriging import Kriging, farthest_points
+from powr.solvers.kriging import Kriging, farthest_points, spread
 
 
 def dense_kriging(kernel, centers, queries, noise):
@@ -58,3 +59,44 @@ def test_landmarks_are_far_from_each_other():
     numbers = farthest_points(points, 5)
     assert sorted(points[numbers, 0]) == [0.0, 0.25, 0.5, 0.75, 1.0]
     assert len(farthest_points(np.zeros((9, 2)), 5)) == 1
+
+
+def literal_spread(points, n_points, cell=1e-3):
+    """The first point of each cell, in the finest grid that has few enough of them."""
+    numbers = list(range(len(points)))
+    while True:
+        first = {}
+        for number in numbers:
+            first.setdefault(tuple(np.floor(points[number] / cell)), number)
+        numbers = list(first.values())
+        if len(numbers) <= n_points:
+            return numbers
+        cell *= 1.25
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.5], ids=["around 0", "from 0"])
+@pytest.mark.parametrize("dimensions", [1, 2, 4])
+def test_in_few_dimensions_a_spread_is_one_point_per_cell(dimensions, shift):
+    points = np.random.default_rng(1000).uniform(-0.5, 0.5, (900, dimensions)) + shift
+    np.testing.assert_array_equal(spread(points, 300), literal_spread(points, 300))
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.5], ids=["around 0", "from 0"])
+@pytest.mark.parametrize("dimensions", [2, 6, 8, 10, 12, 40])
+@pytest.mark.parametrize("n", [1000, 8000])
+def test_in_any_dimension_a_spread_covers_the_points(dimensions, shift, n):
+    rng = np.random.default_rng(1001)
+    points = rng.uniform(-0.5, 0.5, (n, dimensions)) + shift
+    chosen = spread(points, 600)
+    assert 150 <= len(chosen) <= 600
+    assert (np.diff(chosen) > 0).all()
+    drawn = rng.choice(n, len(chosen), replace=False)
+    farthest, at_random = (
+        cdist(points, points[numbers]).min(axis=1).max() for numbers in (chosen, drawn)
+    )
+    assert farthest < 1.2 * at_random
+
+
+def test_points_that_repeat_are_spread_once():
+    points = np.repeat(np.random.default_rng(1002).normal(size=(10, 12)), 200, axis=0)
+    np.testing.assert_array_equal(spread(points, 600), np.arange(0, 2000, 200))
