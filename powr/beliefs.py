@@ -152,6 +152,8 @@ def action_values_of(planner: Any, columns: Columns) -> ActionValues:
     """The action values of the shown policy in the planner's model, from its exponents."""
     model = planner.model
     if isinstance(model, DisplacementModel):
+        if model.is_summed:
+            return lambda exponents, states: model.action_values(states)
         return lambda exponents, states: exponents / model.settled.step_size
     if not isinstance(planner, EpochPlanner):
         # Finite states: the empirical MDP, in which what was never tried is the worst there is.

@@ -234,6 +234,16 @@ def test_terminal_states_are_worth_nothing_and_others_their_cost():
     assert (model.values[~is_end] < 0).all()
 
 
+@pytest.mark.parametrize("mirror_steps", [1, 5, 40])
+def test_the_policy_of_given_steps_is_that_of_their_sum(mirror_steps):
+    columns, *_ = linear_system()
+    model = model_of(columns, step_size=0.3, mirror_steps=mirror_steps)
+    summed = model.settled.exponents
+    states = model.centers[: len(summed)] * model.scale
+    assert np.abs(model(states) - summed).max() < 0.02 * np.abs(summed).max()
+    assert np.abs(softmax(model(states)) - softmax(summed)).mean() < 0.01
+
+
 # -- the same to the bit --------------------------------------------------------------------------
 
 AGENTS = {
