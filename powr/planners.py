@@ -163,11 +163,13 @@ class FinitePlanner(_Optimist):
 
     @property
     def shown(self) -> Policy:
-        """The best policy in the model without imagined visits: the untried is the worst."""
+        """The best policy in the model without imagined visits: the untried is the worst.
+
+        A `prior` set by hand does not change that: it says what to try, not what to trust.
+        """
         if self._shown is None or self._waiting:
             self._take_in()
-            below = self.returns.below_all if self.prior is None else self.prior
-            self._shown = self._best_policy(below, _IMAGINED_IF_DETERMINISTIC)
+            self._shown = self._best_policy(self.returns.below_all, _IMAGINED_IF_DETERMINISTIC)
         return self._shown
 
     @property

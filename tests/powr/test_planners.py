@@ -118,8 +118,9 @@ def finite_planner(**settings):
     return FinitePlanner(2, **(defaults | settings))
 
 
-def test_the_untried_is_preferred_while_acting_and_never_shown():
-    planner = finite_planner()
+@pytest.mark.parametrize("prior", [None, 20.0])
+def test_the_untried_is_preferred_while_acting_and_never_shown(prior):
+    planner = finite_planner(prior=prior)
     planner.observe((0, 0, 1.0, 1, False), False)
     planner.observe((1, 1, 5.0, 2, True), True)
     planner.plan()
