@@ -34,8 +34,10 @@ _FEW = 4
 # Points among which those far from each other are looked for, in units of those wanted.
 _CANDIDATES = 8
 
-# Queries worked on at once: few enough for their neighbours' features to stay in cache.
+# Queries worked on at once: few enough for their neighbours' features to stay in cache, and in many
+# dimensions for the differences between neighbours to be no more numbers than these.
 _ROWS = 256
+_LARGEST_DIFFERENCES = 2**23
 
 
 @dataclass
@@ -100,8 +102,9 @@ class Kriging:
         m = self.n_neighbours
         numbers = np.reshape(self._tree.query(queries, k=m)[1], (-1, m))
         local = np.empty((len(queries), m))
-        for start in range(0, len(queries), _ROWS):
-            rows = slice(start, start + _ROWS)
+        n_rows = max(1, min(_ROWS, _LARGEST_DIFFERENCES // (m * m * queries.shape[1])))
+        for start in range(0, len(queries), n_rows):
+            rows = slice(start, start + n_rows)
             local[rows], gained = self._local(queries[rows], features[rows], numbers[rows])
             variance[rows] -= gained
             landmarks[rows] -= np.einsum(

@@ -1,5 +1,7 @@
 """Kriging at bounded cost, beside the dense formulas."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
@@ -44,6 +46,19 @@ def test_landmarks_and_neighbours_agree_with_all_of_2000_points():
     assert np.abs(error).max() < 0.05 * np.ptp(values)
     assert np.sqrt((error**2).mean()) < 0.01 * np.ptp(values)
     assert np.abs(weights.variance - variance).max() < 0.05
+
+
+def test_in_many_dimensions_queries_are_worked_on_in_memory_that_is_bounded():
+    rng = np.random.default_rng(1003)
+    centers, queries = rng.normal(size=(40, 500)), rng.normal(size=(256, 500))
+    kriging = Kriging(Exponential(30.0), centers, 0.01, n_landmarks=8, n_neighbours=16)
+    tracemalloc.start()
+    predicted = kriging.weights(queries) @ centers
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 200 * 2**20  # all at once they would take 500 MiB
+    one_by_one = [kriging.weights(query[None]) @ centers for query in queries]
+    np.testing.assert_allclose(predicted, np.concatenate(one_by_one), rtol=1e-9, atol=1e-12)
 
 
 def test_repeated_centers_are_no_obstacle():
