@@ -609,6 +609,29 @@ def test_bad_data_are_named_and_change_nothing(changes, error, message):
     np.testing.assert_array_equal(model.reward([[0.5, 0.5]]), before)
 
 
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda model: model.states_,
+        lambda model: model.n_transitions_,
+        lambda model: model.rank_,
+        lambda model: model.action_values(uniform_policy, 0.9),
+        lambda model: model.reward([0]),
+        lambda model: model.expect(np.ones_like, [0]),
+        lambda model: model.solve(np.ones((1, 1)), 0.9),
+        lambda model: model.value_bounds(0.9),
+        lambda model: model.at_states(np.ones((1, 1))),
+        lambda model: model.coefficients(np.ones((1, 1))),
+        lambda model: model.function(np.ones((1, 1))),
+    ],
+)
+def test_a_model_that_was_not_fitted_says_what_to_call(ask):
+    model = WorldModel(Dirac(), N_ACTIONS)
+    with pytest.raises(ValueError, match="knows no transitions yet: call fit"):
+        ask(model)
+    assert not hasattr(model, "states_")
+
+
 def test_no_data_are_an_error():
     with pytest.raises(ValueError, match="at least one transition"):
         fitted(sample_transitions(np.random.default_rng(0), 6).rows(slice(0)))
