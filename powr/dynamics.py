@@ -64,12 +64,12 @@ class DisplacementMap:
         n, d = states.shape
         every = np.empty((n, self.n_actions, d + self.n_actions))
         every[:, :, :d], every[:, :, d:] = states[:, None], self._of_action
-        inputs = every.reshape(n * self.n_actions, -1)
+        inputs = every.reshape(n * self.n_actions, d + self.n_actions)
         predicted = with_constant(inputs) @ self._trend
         predicted += expansion(self._kernel, inputs, self._centers, self._coefficients)
         # Beyond the data the trend may lead anywhere: no step is longer than those seen.
         np.clip(predicted, self._low, self._high, out=predicted)
-        return predicted.reshape(n, self.n_actions, -1)
+        return predicted.reshape(n, self.n_actions, d + 1)
 
 
 class DisplacementModel:
