@@ -42,16 +42,14 @@ _LARGEST_DIFFERENCES = 2**23
 
 @dataclass
 class Weights:
-    """Linear maps from values at the centers to values at the queries, and what they leave open.
+    """A linear map from values at the centers to values at the queries.
 
-    `landmarks` is (queries, landmarks), `neighbours` a sparse (queries, centers); `variance` is
-    the posterior variance as a share of the kernel's: 0 at a center, 1 far from all of them.
+    `landmarks` is (queries, landmarks), `neighbours` a sparse (queries, centers).
     """
 
     landmark_centers: NDArray
     landmarks: NDArray
     neighbours: csr_array
-    variance: NDArray
 
     def __matmul__(self, values: NDArray) -> NDArray:
         return self.landmarks @ values[self.landmark_centers] + self.neighbours @ values
@@ -95,29 +93,25 @@ class Kriging:
         queries = self.kernel.scaled(queries)
         features = self._features_of(queries)
         landmarks = self._interpolation(features)
-        variance = 1.0 - np.einsum("ql,ql->q", features, features)
         shape = (len(queries), len(self.centers))
         if self._tree is None:
-            return Weights(self.landmark_numbers, landmarks, csr_array(shape), variance)
+            return Weights(self.landmark_numbers, landmarks, csr_array(shape))
         m = self.n_neighbours
         numbers = np.reshape(self._tree.query(queries, k=m)[1], (-1, m))
         local = np.empty((len(queries), m))
         n_rows = max(1, min(_ROWS, _LARGEST_DIFFERENCES // (m * m * queries.shape[1])))
         for start in range(0, len(queries), n_rows):
             rows = slice(start, start + n_rows)
-            local[rows], gained = self._local(queries[rows], features[rows], numbers[rows])
-            variance[rows] -= gained
+            local[rows] = self._local(queries[rows], features[rows], numbers[rows])
             landmarks[rows] -= np.einsum(
                 "qm,qml->ql", local[rows], self._onto_landmarks[numbers[rows]]
             )
         starts = np.arange(0, local.size + 1, m)
         neighbours = csr_array((local.ravel(), numbers.ravel(), starts), shape=shape)
-        return Weights(self.landmark_numbers, landmarks, neighbours, np.maximum(variance, 0.0))
+        return Weights(self.landmark_numbers, landmarks, neighbours)
 
-    def _local(
-        self, queries: NDArray, features: NDArray, numbers: NDArray
-    ) -> tuple[NDArray, NDArray]:
-        """The neighbours' weights under the residual kernel, and the variance they explain."""
+    def _local(self, queries: NDArray, features: NDArray, numbers: NDArray) -> NDArray:
+        """The neighbours' weights under the residual kernel."""
         near, near_features = self.centers[numbers], self._features[numbers]
         to_query = self.kernel.of_distances(distances(queries[:, None], near)[:, 0])
         to_query -= np.matmul(near_features, features[:, :, None])[:, :, 0]
@@ -125,8 +119,7 @@ class Kriging:
         among -= near_features @ near_features.transpose(0, 2, 1)
         diagonal = np.arange(numbers.shape[1])
         among[:, diagonal, diagonal] += self.noise[numbers] + _NEIGHBOUR_JITTER
-        weights = np.linalg.solve(among, to_query[:, :, None])[:, :, 0]
-        return weights, (weights * to_query).sum(axis=1)
+        return np.linalg.solve(among, to_query[:, :, None])[:, :, 0]
 
     def _features_of(self, states: NDArray) -> NDArray:
         cross = self.kernel.of_distances(cdist(self._landmarks, states))

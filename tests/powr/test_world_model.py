@@ -533,11 +533,10 @@ def test_action_values_stay_when_data_are_added(kernel, method):
     np.testing.assert_array_equal(q(data.states), before)
 
 
-def test_squared_rewards_and_their_range_are_kept_per_pair():
+def test_rewards_are_summed_per_pair_and_their_range_is_kept():
     model = WorldModel(Dirac(), 2).fit([0, 0, 1], [0, 0, 1], [1.0, 3.0, -2.0], [1, 1, 0], [0] * 3)
     model.partial_fit([0], [0], [-5.0], [1], [False])
     np.testing.assert_array_equal(model._data.pair_reward, [-1.0, -2.0])
-    np.testing.assert_array_equal(model._data.pair_squared_reward, [35.0, 4.0])
     assert model._data.reward_range == (-5.0, 3.0)
     assert model.value_bounds(0.5) == (-10.0, 6.0)
 
