@@ -419,6 +419,27 @@ def test_what_was_chosen_is_said_with_the_reason(make):
     assert isinstance(agent._planner, FinitePlanner | BoxPlanner)
 
 
+@pytest.mark.parametrize(
+    ("episodes", "best", "reason"),
+    [
+        ([], 1.0, "nothing was seen"),
+        ([[-1.0, -1.0, -1.0], [-1.0]], -1.0, "best discounted return-to-go seen"),
+        ([[0.0, 8.0]], 8.0, "best discounted return-to-go seen"),  # its end was what paid
+        ([[1.0, 1.0, 1.0]], 2.0, "at every step for ever"),
+        ([[0.0], [0.0]], 1.0, "are alike"),
+    ],
+)
+def test_the_prior_is_said_to_be_what_it_is(episodes, best, reason):
+    planner = finite_planner(gamma=0.5)
+    for rewards in episodes:
+        for time, reward in enumerate(rewards, 1):
+            ended = time == len(rewards)
+            planner.observe((0, 0, reward, 0, ended), ended)
+    value, why = planner.chosen()["prior"]
+    assert value == planner.returns.best == best
+    assert reason in why
+
+
 def test_no_step_predicted_beyond_the_data_is_longer_than_those_seen():
     states = np.linspace(0.0, 1.0, 20)[:, None]
     targets = np.hstack([states, np.zeros((20, 1))])  # steps grow with the state
