@@ -56,7 +56,7 @@ class POWR:
     mirror_steps : steps of mirror descent per plan. Default: until the values settle.
     regularization : lambda of Eq. (10). Default, for finite observations: one imagined visit per
         pair where outcomes vary, none elsewhere.
-    prior : the value of what was never tried. Default: the best return-to-go seen so far.
+    prior : the value of the untried. Default: the best return-to-go seen, or best reward for ever.
     plan_within_episodes : whether to plan as soon as something was learned, or between episodes.
     summed : whether plans start from the last policy and add to its exponent for ever, as in the
         paper, instead of starting from the uniform policy. The settings below need it. With it

@@ -152,11 +152,12 @@ def action_values_of(planner: Any, columns: Columns) -> ActionValues:
     """The action values of the shown policy in the planner's model, from its exponents."""
     model = planner.model
     if isinstance(model, DisplacementModel):
+        if model.is_summed:
+            return lambda exponents, states: model.action_values(states)
         return lambda exponents, states: exponents / model.settled.step_size
     if not isinstance(planner, EpochPlanner):
         # Finite states: the empirical MDP, in which what was never tried is the worst there is.
-        below = planner.returns.below_all if planner.prior is None else planner.prior
-        ridge = _HARDLY_A_VISIT / len(columns[1])
+        below, ridge = planner.returns.below_all, _HARDLY_A_VISIT / len(columns[1])
         model = WorldModel(Dirac(), planner.n_actions, regularization=ridge, prior=below)
         model.fit(*columns)
     function = model.action_values(planner.shown.probabilities, planner.gamma)

@@ -64,12 +64,12 @@ class DisplacementMap:
         n, d = states.shape
         every = np.empty((n, self.n_actions, d + self.n_actions))
         every[:, :, :d], every[:, :, d:] = states[:, None], self._of_action
-        inputs = every.reshape(n * self.n_actions, -1)
+        inputs = every.reshape(n * self.n_actions, d + self.n_actions)
         predicted = with_constant(inputs) @ self._trend
         predicted += expansion(self._kernel, inputs, self._centers, self._coefficients)
         # Beyond the data the trend may lead anywhere: no step is longer than those seen.
         np.clip(predicted, self._low, self._high, out=predicted)
-        return predicted.reshape(n, self.n_actions, -1)
+        return predicted.reshape(n, self.n_actions, d + 1)
 
 
 class DisplacementModel:
@@ -83,6 +83,11 @@ class DisplacementModel:
     prior : the value of what lies far from everything seen.
     value_range : the least and the largest value that rewards allow.
     kernel : of the values; default: exponential, wider than the data.
+    step_size, mirror_steps, planning : of mirror descent, see `settle`.
+
+    Attributes
+    ----------
+    is_summed : whether the policy's exponent sums over all steps, as with a given `step_size`.
     """
 
     def __init__(
@@ -100,6 +105,7 @@ class DisplacementModel:
     ):
         states, actions, rewards, next_states, terminated = columns
         self.gamma, self.prior = gamma, prior
+        self.is_summed = step_size is not None
         self.scale = ranges(np.vstack([states, next_states]))
         states, next_states = states / self.scale, next_states / self.scale
         targets = np.column_stack([next_states - states, rewards])
@@ -145,8 +151,17 @@ class DisplacementModel:
             action_values = np.asfortranarray(backup)  # so that sums over actions are quick
             return action_values
 
+        evaluate = repeated(sweep, _SWEEP_TOLERANCE) if planning.exact else sweep
+        summed = np.zeros(len(self.centers))
+
+        def evaluate_and_sum(policy: NDArray) -> NDArray:
+            nonlocal summed
+            evaluated = evaluate(policy)
+            summed += residual
+            return evaluated
+
         self.settled = settle(
-            repeated(sweep, _SWEEP_TOLERANCE) if planning.exact else sweep,
+            evaluate_and_sum,
             rewards.shape,
             tolerance=_SWEEP_TOLERANCE,
             step_size=step_size,
@@ -156,7 +171,13 @@ class DisplacementModel:
         self.values = residual + self.prior
         gram = self.kernel(self.centers, self.centers)
         gram[np.diag_indices_from(gram)] += _RIDGE
-        self._coefficients = cho_solve(cho_factor(gram), self.values - self.prior)
+        factor = cho_factor(gram)
+        self._coefficients = cho_solve(factor, self.values - self.prior)
+        # Action values are linear in values: a sum of them over steps is one of the mean values.
+        self._sharpness, self._policy_coefficients = self.settled.step_size, self._coefficients
+        if self.is_summed:
+            self._sharpness *= self.settled.n_steps
+            self._policy_coefficients = cho_solve(factor, summed / self.settled.n_steps)
 
     def _look_ahead(self, states: NDArray) -> tuple[NDArray, NDArray]:
         """Rewards (n, n_actions) and, row after row, the states that each action leads to."""
@@ -166,17 +187,27 @@ class DisplacementModel:
 
     def value(self, states: NDArray) -> NDArray:
         """The values at states in units of the ranges."""
-        return self.prior + expansion(self.kernel, states, self.centers, self._coefficients)
+        return self._interpolate(states, self._coefficients)
 
     def action_values(self, states: ArrayLike) -> NDArray:
         """q = r + gamma T v at n states, (n, n_actions)."""
-        scaled = check_states(states, shape=self.centers.shape[1:]) / self.scale
-        rewards, reached = self._look_ahead(scaled)
-        return rewards + self.gamma * self.value(reached).reshape(rewards.shape)
+        return self._back_up(states, self._coefficients)
 
     def __call__(self, states: ArrayLike) -> NDArray:
-        """The exponents of the policy, (n, n_actions)."""
-        return self.settled.step_size * self.action_values(states)
+        """The exponents of the policy, (n, n_actions): Eq. (15).
+
+        Of steps that grow the last outweighs the others, and is taken alone.
+        """
+        return self._sharpness * self._back_up(states, self._policy_coefficients)
+
+    def _back_up(self, states: ArrayLike, coefficients: NDArray) -> NDArray:
+        scaled = check_states(states, shape=self.centers.shape[1:]) / self.scale
+        rewards, reached = self._look_ahead(scaled)
+        after = self._interpolate(reached, coefficients)
+        return rewards + self.gamma * after.reshape(rewards.shape)
+
+    def _interpolate(self, states: NDArray, coefficients: NDArray) -> NDArray:
+        return self.prior + expansion(self.kernel, states, self.centers, coefficients)
 
 
 def ranges(states: NDArray) -> NDArray:

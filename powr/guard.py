@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from powr.validation import LARGEST
 from powr.world_model import WorldModel
 
 # Estimates overshoot a little: this share of the range of possible values is let pass. Exponential
@@ -30,13 +31,18 @@ class GuardedModel:
     def solve(self, policy: NDArray, gamma: float) -> NDArray:
         low, high = self.model.value_bounds(gamma)
         slack = _SLACK * (high - low)
-        while True:
+        while self.regularization <= LARGEST:
             weights = self._solve(policy, gamma)
             if weights is not None:
                 values = self.model.at_states(weights) + self.model.parameters_.prior
                 if low - slack <= values.min() and values.max() <= high + slack:
                     return weights
             self.regularization *= _FACTOR
+        raise ValueError(
+            f"the kernel {self.model.parameters_.kernel!r} gives no action values that the rewards "
+            f"allow, under any regularization up to {LARGEST:g}: check that it is finite at all "
+            "states, and positive definite, or use one of powr.kernels"
+        )
 
     def at_states(self, weights: NDArray) -> NDArray:
         return self.model.at_states(weights)

@@ -3,7 +3,8 @@
 A plan is Algorithm 1 on all data, from the uniform policy: what a planner knows is a function of
 the transitions alone, so that an agent can be saved as its data and an interrupted plan leaves
 nothing to take back. Behaviour is optimistic: what was never tried is worth the best return seen
-so far. The policy that is shown rests on what was seen.
+so far, or the best reward for ever. Where observations are finite, the policy that is shown takes
+the untried to be the worst; in a box it is the one that acts.
 """
 
 from __future__ import annotations
@@ -163,11 +164,10 @@ class FinitePlanner(_Optimist):
 
     @property
     def shown(self) -> Policy:
-        """The best policy in the model without imagined visits: the untried is the worst."""
+        """The best policy without imagined visits: the untried is the worst, whatever the prior."""
         if self._shown is None or self._waiting:
             self._take_in()
-            below = self.returns.below_all if self.prior is None else self.prior
-            self._shown = self._best_policy(below, _IMAGINED_IF_DETERMINISTIC)
+            self._shown = self._best_policy(self.returns.below_all, _IMAGINED_IF_DETERMINISTIC)
         return self._shown
 
     @property
@@ -219,7 +219,7 @@ class FinitePlanner(_Optimist):
         return {
             "kernel": (Dirac(), "the states are finite"),
             "gamma": (self.gamma, "ten time limits, at most a horizon of 1,000"),
-            "prior": (self.returns.best, "the best discounted return-to-go seen so far"),
+            "prior": self.returns.best_and_reason(),
             "regularization": (
                 self._imagined / max(self.data.size, 1),
                 "one imagined visit per pair, since outcomes vary"
@@ -277,6 +277,7 @@ class BoxPlanner(_Optimist):
 
     @property
     def shown(self) -> Policy:
+        """The policy that acts, with its optimism."""
         return self.policy
 
     @property
@@ -294,5 +295,5 @@ class BoxPlanner(_Optimist):
         return {
             "kernel": (kernel, "wider than the visited states, so that its width does not matter"),
             "gamma": (self.gamma, "errors of values between states add up over the horizon"),
-            "prior": (self.returns.best, "the best discounted return-to-go seen so far"),
+            "prior": self.returns.best_and_reason(),
         }

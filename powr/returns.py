@@ -8,7 +8,8 @@ import math
 class ReturnRange:
     """The range of discounted returns-to-go over all episodes, the open one included.
 
-    `best` is the value of what was never tried: nothing better was ever seen from any state.
+    `best` is the value of what was never tried: nothing better was ever seen from any state, but
+    for a reward that may go on for ever.
     """
 
     def __init__(self, gamma: float):
@@ -19,16 +20,21 @@ class ReturnRange:
 
     @property
     def best(self) -> float:
+        return self.best_and_reason()[0]
+
+    def best_and_reason(self) -> tuple[float, str]:
         """The best return-to-go; where all are alike, something better is thought possible.
 
         A positive reward that did not end its episode may come again at every step.
         """
         if self._highest == -math.inf:
-            return 1.0
+            return 1.0, "anything above 0, since nothing was seen yet"
         forever = self._highest_continuing / (1.0 - self.gamma)
         if forever > max(self._highest, 0.0):
-            return forever
-        return self._highest if self._highest > self._lowest else self._lowest + self._unit
+            return forever, "the best reward so far at every step for ever, discounted"
+        if self._highest > self._lowest:
+            return self._highest, "the best discounted return-to-go seen so far"
+        return self._lowest + self._unit, "more than all returns-to-go so far, which are alike"
 
     @property
     def worst(self) -> float:

@@ -141,7 +141,7 @@ class BoxObservations:
             if batch.shape[1:] != self._shape:
                 expected = ", ".join(["n", *map(str, self._shape)])
                 raise ValueError(f"observation must have shape ({expected}), got {batch.shape}")
-            batch = batch.reshape(len(batch), -1)
+            batch = batch.reshape(len(batch), *self.shape)
         return check_states(batch, "observation", self.shape), single
 
 

@@ -86,8 +86,8 @@ class Transitions:
     """Counts of a growing set of transitions.
 
     Pair g is a distinct (state, action) with its count, the count of those that did not end an
-    episode, and its summed and summed squared rewards; triple t is a distinct (pair, next state,
-    terminated) with its count.
+    episode, and its summed rewards; triple t is a distinct (pair, next state, terminated) with its
+    count.
     """
 
     def __init__(self, state_shape: tuple[int, ...], n_actions: int):
@@ -99,7 +99,7 @@ class Transitions:
         self._triple_number: dict[int, int] = {}
         self._pair_state, self._pair_action = GrowingArray(dtype=int), GrowingArray(dtype=int)
         self._pair_count, self._pair_continuing = GrowingArray(), GrowingArray()
-        self._pair_reward, self._pair_squared_reward = GrowingArray(), GrowingArray()
+        self._pair_reward = GrowingArray()
         self._triple_pair, self._triple_next = GrowingArray(dtype=int), GrowingArray(dtype=int)
         self._triple_terminated, self._triple_count = GrowingArray(dtype=bool), GrowingArray()
 
@@ -108,7 +108,6 @@ class Transitions:
     pair_count = property(lambda self: self._pair_count.view)
     pair_continuing = property(lambda self: self._pair_continuing.view)
     pair_reward = property(lambda self: self._pair_reward.view)
-    pair_squared_reward = property(lambda self: self._pair_squared_reward.view)
     triple_pair = property(lambda self: self._triple_pair.view)
     triple_next = property(lambda self: self._triple_next.view)
     triple_terminated = property(lambda self: self._triple_terminated.view)
@@ -143,7 +142,6 @@ class Transitions:
         np.add.at(self.pair_count, pairs, 1.0)
         np.add.at(self.pair_continuing, pairs, 1.0 - terminated)
         np.add.at(self.pair_reward, pairs, rewards)
-        np.add.at(self.pair_squared_reward, pairs, rewards**2)
         low, high = self.reward_range
         self.reward_range = (min(low, float(rewards.min())), max(high, float(rewards.max())))
         self.size += len(actions)
@@ -156,12 +154,7 @@ class Transitions:
         new = _first_positions(pairs, len(self._pair_state))
         self._pair_state.extend(states[new])
         self._pair_action.extend(actions[new])
-        for sums in (
-            self._pair_count,
-            self._pair_continuing,
-            self._pair_reward,
-            self._pair_squared_reward,
-        ):
+        for sums in (self._pair_count, self._pair_continuing, self._pair_reward):
             sums.extend(np.zeros(len(new)))
         self._triple_pair.extend(pairs)
         self._triple_next.extend(next_states)

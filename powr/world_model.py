@@ -33,6 +33,13 @@ Policy = Callable[[NDArray], NDArray]
 Rows = ArrayLike  # one entry per transition
 
 
+class NotFittedError(ValueError, AttributeError):
+    """An error of both kinds, as scikit-learn's: `hasattr` says no to what is not there yet."""
+
+    def __init__(self) -> None:
+        super().__init__("the model knows no transitions yet: call fit")
+
+
 class WorldModel:
     """World model and closed-form action values from transitions.
 
@@ -90,6 +97,8 @@ class WorldModel:
         self.tolerance = tolerance
         self.max_rank = max_rank
         self.prior = prior
+        self._transitions: Transitions | None = None
+        self._solver: Solver | None = None
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters by name, as scikit-learn asks for them; there are none within them."""
@@ -123,8 +132,8 @@ class WorldModel:
         check_kernel(used.kernel, columns[0].shape[1:])
         self.parameters_ = used
         self.method_ = ""
-        self._data = Transitions(columns[0].shape[1:], used.n_actions)
-        self._solver: Solver | None = None
+        self._transitions = Transitions(columns[0].shape[1:], used.n_actions)
+        self._solver = None
         return self._add(columns)
 
     def partial_fit(
@@ -135,7 +144,7 @@ class WorldModel:
         The outcome is that of one fit to all, but for a low-rank model: that one to its tolerance,
         or to what `max_rank` allows.
         """
-        if not hasattr(self, "_data"):
+        if self._transitions is None:
             return self.fit(states, actions, rewards, next_states, terminated)
         return self._add(
             check_transitions(
@@ -193,11 +202,11 @@ class WorldModel:
 
         `regularization` replaces that of the model for this solve.
         """
+        rewards, solver = self._rewards_above_prior(gamma), self._ready_solver()
         if regularization is None:
             regularization = self.parameters_.regularization
-        rewards = self._rewards_above_prior(gamma)
         try:
-            return self._ready_solver().solve(rewards, policy, gamma, regularization)
+            return solver.solve(rewards, policy, gamma, regularization)
         except np.linalg.LinAlgError as error:
             raise np.linalg.LinAlgError(
                 f"the action values of this policy are not determined (the system of Prop. 3 is "
@@ -224,7 +233,14 @@ class WorldModel:
 
     def function(self, coefficients: NDArray, offset: float = 0.0) -> KernelExpansion | Table:
         """The function k(x, states_) C + offset, from (n,) or (n, d) states to (n, n_actions)."""
-        return expand(self.parameters_.kernel, self._data.index, coefficients, offset)
+        data, used = self._data, self.parameters_
+        return expand(used.kernel, data.index, coefficients, offset)
+
+    @property
+    def _data(self) -> Transitions:
+        if self._transitions is None:
+            raise NotFittedError
+        return self._transitions
 
     def _regress(self, targets: NDArray) -> KernelExpansion | Table:
         weights = self._ready_solver().regress(targets, self.parameters_.regularization)
@@ -254,7 +270,7 @@ class WorldModel:
     def _ready_solver(self) -> Solver:
         """The solver, brought up to date where the data grew since it was last used."""
         if self._solver is None:
-            raise ValueError("the model knows no transitions yet: call fit")
+            raise NotFittedError
         if self._solver_is_stale:
             self._solver.update()
             self._solver_is_stale = False

@@ -31,7 +31,7 @@ class Dictionary:
         self.kernel = kernel
         self.tolerance = max(tolerance, 10 * max_rank * np.finfo(float).eps)
         self.max_rank = max_rank
-        self.pivots = np.empty((0, *state_shape))
+        self.pivots = np.empty((0, *state_shape), float if state_shape else int)
         self.pivot_numbers = np.empty(0, int)
         self._n_offered = 0
         self._largest = 0.0

@@ -26,22 +26,30 @@ from powr.kernels import Stationary
 _LANDMARK_JITTER = 1e-10
 _NEIGHBOUR_JITTER = 1e-8
 
-# Queries worked on at once: few enough for their neighbours' features to stay in cache.
+# A grid's cells are longer by this factor than those of the one before, which in six dimensions
+# takes three small cells in four. Fewer points than one in so many of those wanted are too few.
+_COARSER = 1.25
+_FEW = 4
+
+# Points among which those far from each other are looked for, in units of those wanted.
+_CANDIDATES = 8
+
+# Queries worked on at once: few enough for their neighbours' features to stay in cache, and in many
+# dimensions for the differences between neighbours to be no more numbers than these.
 _ROWS = 256
+_LARGEST_DIFFERENCES = 2**23
 
 
 @dataclass
 class Weights:
-    """Linear maps from values at the centers to values at the queries, and what they leave open.
+    """A linear map from values at the centers to values at the queries.
 
-    `landmarks` is (queries, landmarks), `neighbours` a sparse (queries, centers); `variance` is
-    the posterior variance as a share of the kernel's: 0 at a center, 1 far from all of them.
+    `landmarks` is (queries, landmarks), `neighbours` a sparse (queries, centers).
     """
 
     landmark_centers: NDArray
     landmarks: NDArray
     neighbours: csr_array
-    variance: NDArray
 
     def __matmul__(self, values: NDArray) -> NDArray:
         return self.landmarks @ values[self.landmark_centers] + self.neighbours @ values
@@ -85,28 +93,25 @@ class Kriging:
         queries = self.kernel.scaled(queries)
         features = self._features_of(queries)
         landmarks = self._interpolation(features)
-        variance = 1.0 - np.einsum("ql,ql->q", features, features)
         shape = (len(queries), len(self.centers))
         if self._tree is None:
-            return Weights(self.landmark_numbers, landmarks, csr_array(shape), variance)
+            return Weights(self.landmark_numbers, landmarks, csr_array(shape))
         m = self.n_neighbours
         numbers = np.reshape(self._tree.query(queries, k=m)[1], (-1, m))
         local = np.empty((len(queries), m))
-        for start in range(0, len(queries), _ROWS):
-            rows = slice(start, start + _ROWS)
-            local[rows], gained = self._local(queries[rows], features[rows], numbers[rows])
-            variance[rows] -= gained
+        n_rows = max(1, min(_ROWS, _LARGEST_DIFFERENCES // (m * m * queries.shape[1])))
+        for start in range(0, len(queries), n_rows):
+            rows = slice(start, start + n_rows)
+            local[rows] = self._local(queries[rows], features[rows], numbers[rows])
             landmarks[rows] -= np.einsum(
                 "qm,qml->ql", local[rows], self._onto_landmarks[numbers[rows]]
             )
         starts = np.arange(0, local.size + 1, m)
         neighbours = csr_array((local.ravel(), numbers.ravel(), starts), shape=shape)
-        return Weights(self.landmark_numbers, landmarks, neighbours, np.maximum(variance, 0.0))
+        return Weights(self.landmark_numbers, landmarks, neighbours)
 
-    def _local(
-        self, queries: NDArray, features: NDArray, numbers: NDArray
-    ) -> tuple[NDArray, NDArray]:
-        """The neighbours' weights under the residual kernel, and the variance they explain."""
+    def _local(self, queries: NDArray, features: NDArray, numbers: NDArray) -> NDArray:
+        """The neighbours' weights under the residual kernel."""
         near, near_features = self.centers[numbers], self._features[numbers]
         to_query = self.kernel.of_distances(distances(queries[:, None], near)[:, 0])
         to_query -= np.matmul(near_features, features[:, :, None])[:, :, 0]
@@ -114,8 +119,7 @@ class Kriging:
         among -= near_features @ near_features.transpose(0, 2, 1)
         diagonal = np.arange(numbers.shape[1])
         among[:, diagonal, diagonal] += self.noise[numbers] + _NEIGHBOUR_JITTER
-        weights = np.linalg.solve(among, to_query[:, :, None])[:, :, 0]
-        return weights, (weights * to_query).sum(axis=1)
+        return np.linalg.solve(among, to_query[:, :, None])[:, :, 0]
 
     def _features_of(self, states: NDArray) -> NDArray:
         cross = self.kernel.of_distances(cdist(self._landmarks, states))
@@ -147,16 +151,26 @@ def spread(points: NDArray, n_points: int, cell: float = 1e-3) -> NDArray:
     """Numbers of at most `n_points` points that cover the others: one per cell of a grid.
 
     The grid starts with cells of the size `cell` and is made coarser until few enough of them are
-    taken. Of a cell the first point is kept.
+    taken. Of a cell the first point is kept. In many dimensions one grid may have too many cells
+    and the next hardly any: then points of the finer one are kept that are far from each other.
     """
     if len(points) == 0:
         return np.empty(0, int)
-    chosen, size = np.arange(len(points)), cell
+    chosen, size = one_per_cell(points, cell), cell
+    # Cells larger than this are the orthants around 0, whatever their size.
+    largest_size = np.abs(points).max()
+    while len(chosen) > n_points:
+        finer, size = chosen, _COARSER * size
+        chosen = finer[one_per_cell(points[finer], size)]
+        if len(chosen) < n_points // _FEW or (len(chosen) > n_points and size > largest_size):
+            candidates = finer[:: -(-len(finer) // (_CANDIDATES * n_points))]
+            return candidates[np.sort(farthest_points(points[candidates], n_points))]
+    return chosen
+
+
+def one_per_cell(points: NDArray, size: float) -> NDArray:
+    """Numbers of the first point in each cell of a grid, in ascending order."""
+    # One number per cell sorts quicker than its coordinates do.
     mixing = np.random.default_rng(0).integers(2**62, size=points.shape[1])
-    while True:
-        # One number per cell sorts quicker than its coordinates do.
-        cells = np.floor(points[chosen] / size).astype(np.int64) @ mixing
-        chosen = chosen[np.sort(np.unique(cells, return_index=True)[1])]
-        if len(chosen) <= n_points:
-            return chosen
-        size *= 1.25
+    cells = np.floor(points / size).astype(np.int64) @ mixing
+    return np.sort(np.unique(cells, return_index=True)[1])

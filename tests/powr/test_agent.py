@@ -163,6 +163,16 @@ def test_predict_takes_rows_of_a_box():
     assert agent.action_probabilities(observations).shape == (2, 3)
 
 
+@every_agent
+def test_no_observations_have_no_actions(make):
+    agent = make().learn(250)
+    space = agent.env.observation_space
+    nothing = np.empty((0, *space.shape), space.dtype)
+    assert agent.predict(nothing)[0].shape == (0,)
+    assert agent.predict(nothing, deterministic=True)[0].shape == (0,)
+    assert agent.action_probabilities(nothing).shape == (0, agent.n_actions)
+
+
 def test_the_deterministic_action_is_the_likeliest(lake_agent):
     probabilities = lake_agent.action_probabilities(np.arange(16))
     np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)

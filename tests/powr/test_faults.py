@@ -321,6 +321,18 @@ def test_a_singular_system_is_solved_with_a_stronger_regularization(monkeypatch)
     np.testing.assert_allclose(seen, [1e-6, 1e-5, 1e-4])
 
 
+def test_a_kernel_that_is_not_finite_is_named_with_a_remedy():
+    def cosine(x, y):
+        """Of the angle between two states, which the state 0 does not have."""
+        with np.errstate(invalid="ignore"):
+            norms = np.linalg.norm(x, axis=1)[:, None] * np.linalg.norm(y, axis=1)
+            return x @ y.T / norms
+
+    agent = summed(Corridor(continuous=True), kernel=cosine, method="exact", mirror_steps=1)
+    with pytest.raises(ValueError, match=r"kernel .*cosine.* gives no .*check that it is finite"):
+        agent.learn(40)
+
+
 # -- systems that are too large -------------------------------------------------------------------
 
 

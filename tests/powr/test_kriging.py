@@ -1,18 +1,19 @@
 """Kriging at bounded cost, beside the dense formulas."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
+from scipy.spatial.distance import cdist
 
 from powr.kernels import Exponential, Gaussian, Matern32
-from powr.solvers.kriging import Kriging, farthest_points
+from powr.solvers.kriging import Kriging, farthest_points, spread
 
 
 def dense_kriging(kernel, centers, queries, noise):
-    """The weights k(x, X) (K + noise)^-1 and the posterior variances."""
+    """The weights k(x, X) (K + noise)^-1."""
     gram = kernel(centers, centers) + np.diag(np.broadcast_to(noise, len(centers)))
-    cross = kernel(queries, centers)
-    weights = np.linalg.solve(gram, cross.T).T
-    return weights, 1.0 - (weights * cross).sum(axis=1)
+    return np.linalg.solve(gram, kernel(queries, centers).T).T
 
 
 @pytest.mark.parametrize(
@@ -25,10 +26,9 @@ def test_with_all_centers_as_landmarks_it_is_exact(kernel, varying):
     noise = rng.uniform(0.01, 0.1, 150) if varying else 0.05
     kriging = Kriging(kernel, centers, noise, n_landmarks=150, n_neighbours=8)
     weights = kriging.weights(queries)
-    expected, variance = dense_kriging(kernel, centers, queries, noise)
+    expected = dense_kriging(kernel, centers, queries, noise)
     values = rng.normal(size=(150, 3))
     np.testing.assert_allclose(weights @ values, expected @ values, atol=1e-6)
-    np.testing.assert_allclose(weights.variance, variance, atol=1e-6)
 
 
 def test_landmarks_and_neighbours_agree_with_all_of_2000_points():
@@ -36,13 +36,25 @@ def test_landmarks_and_neighbours_agree_with_all_of_2000_points():
     kernel = Exponential([0.8, 0.6])
     centers, queries = rng.uniform(-1, 1, (2000, 2)), rng.uniform(-1, 1, (500, 2))
     values = np.sin(3 * centers[:, 0]) * np.cos(2 * centers[:, 1]) + 0.05 * rng.normal(size=2000)
-    expected, variance = dense_kriging(kernel, centers, queries, 0.01)
+    expected = dense_kriging(kernel, centers, queries, 0.01)
     kriging = Kriging(kernel, centers, 0.01, n_landmarks=100, n_neighbours=16)
     weights = kriging.weights(queries)
     error = weights @ values - expected @ values
     assert np.abs(error).max() < 0.05 * np.ptp(values)
     assert np.sqrt((error**2).mean()) < 0.01 * np.ptp(values)
-    assert np.abs(weights.variance - variance).max() < 0.05
+
+
+def test_in_many_dimensions_queries_are_worked_on_in_memory_that_is_bounded():
+    rng = np.random.default_rng(1003)
+    centers, queries = rng.normal(size=(40, 500)), rng.normal(size=(256, 500))
+    kriging = Kriging(Exponential(30.0), centers, 0.01, n_landmarks=8, n_neighbours=16)
+    tracemalloc.start()
+    predicted = kriging.weights(queries) @ centers
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 200 * 2**20  # all at once they would take 500 MiB
+    one_by_one = [kriging.weights(query[None]) @ centers for query in queries]
+    np.testing.assert_allclose(predicted, np.concatenate(one_by_one), rtol=1e-9, atol=1e-12)
 
 
 def test_repeated_centers_are_no_obstacle():
@@ -58,3 +70,44 @@ def test_landmarks_are_far_from_each_other():
     numbers = farthest_points(points, 5)
     assert sorted(points[numbers, 0]) == [0.0, 0.25, 0.5, 0.75, 1.0]
     assert len(farthest_points(np.zeros((9, 2)), 5)) == 1
+
+
+def literal_spread(points, n_points, cell=1e-3):
+    """The first point of each cell, in the finest grid that has few enough of them."""
+    numbers = list(range(len(points)))
+    while True:
+        first = {}
+        for number in numbers:
+            first.setdefault(tuple(np.floor(points[number] / cell)), number)
+        numbers = list(first.values())
+        if len(numbers) <= n_points:
+            return numbers
+        cell *= 1.25
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.5], ids=["around 0", "from 0"])
+@pytest.mark.parametrize("dimensions", [1, 2, 4])
+def test_in_few_dimensions_a_spread_is_one_point_per_cell(dimensions, shift):
+    points = np.random.default_rng(1000).uniform(-0.5, 0.5, (900, dimensions)) + shift
+    np.testing.assert_array_equal(spread(points, 300), literal_spread(points, 300))
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.5], ids=["around 0", "from 0"])
+@pytest.mark.parametrize("dimensions", [2, 6, 8, 10, 12, 40])
+@pytest.mark.parametrize("n", [1000, 8000])
+def test_in_any_dimension_a_spread_covers_the_points(dimensions, shift, n):
+    rng = np.random.default_rng(1001)
+    points = rng.uniform(-0.5, 0.5, (n, dimensions)) + shift
+    chosen = spread(points, 600)
+    assert 150 <= len(chosen) <= 600
+    assert (np.diff(chosen) > 0).all()
+    drawn = rng.choice(n, len(chosen), replace=False)
+    farthest, at_random = (
+        cdist(points, points[numbers]).min(axis=1).max() for numbers in (chosen, drawn)
+    )
+    assert farthest < 1.2 * at_random
+
+
+def test_points_that_repeat_are_spread_once():
+    points = np.repeat(np.random.default_rng(1002).normal(size=(10, 12)), 200, axis=0)
+    np.testing.assert_array_equal(spread(points, 600), np.arange(0, 2000, 200))

@@ -118,8 +118,9 @@ def finite_planner(**settings):
     return FinitePlanner(2, **(defaults | settings))
 
 
-def test_the_untried_is_preferred_while_acting_and_never_shown():
-    planner = finite_planner()
+@pytest.mark.parametrize("prior", [None, 20.0])
+def test_the_untried_is_preferred_while_acting_and_never_shown(prior):
+    planner = finite_planner(prior=prior)
     planner.observe((0, 0, 1.0, 1, False), False)
     planner.observe((1, 1, 5.0, 2, True), True)
     planner.plan()
@@ -232,6 +233,16 @@ def test_terminal_states_are_worth_nothing_and_others_their_cost():
     assert is_end.sum() == columns[4].sum()
     np.testing.assert_array_equal(model.values[is_end], 0.0)
     assert (model.values[~is_end] < 0).all()
+
+
+@pytest.mark.parametrize("mirror_steps", [1, 5, 40])
+def test_the_policy_of_given_steps_is_that_of_their_sum(mirror_steps):
+    columns, *_ = linear_system()
+    model = model_of(columns, step_size=0.3, mirror_steps=mirror_steps)
+    summed = model.settled.exponents
+    states = model.centers[: len(summed)] * model.scale
+    assert np.abs(model(states) - summed).max() < 0.02 * np.abs(summed).max()
+    assert np.abs(softmax(model(states)) - softmax(summed)).mean() < 0.01
 
 
 # -- the same to the bit --------------------------------------------------------------------------
@@ -406,6 +417,27 @@ def test_what_was_chosen_is_said_with_the_reason(make):
         assert value is not None
         assert isinstance(reason, str)
     assert isinstance(agent._planner, FinitePlanner | BoxPlanner)
+
+
+@pytest.mark.parametrize(
+    ("episodes", "best", "reason"),
+    [
+        ([], 1.0, "nothing was seen"),
+        ([[-1.0, -1.0, -1.0], [-1.0]], -1.0, "best discounted return-to-go seen"),
+        ([[0.0, 8.0]], 8.0, "best discounted return-to-go seen"),  # its end was what paid
+        ([[1.0, 1.0, 1.0]], 2.0, "at every step for ever"),
+        ([[0.0], [0.0]], 1.0, "are alike"),
+    ],
+)
+def test_the_prior_is_said_to_be_what_it_is(episodes, best, reason):
+    planner = finite_planner(gamma=0.5)
+    for rewards in episodes:
+        for time, reward in enumerate(rewards, 1):
+            ended = time == len(rewards)
+            planner.observe((0, 0, reward, 0, ended), ended)
+    value, why = planner.chosen()["prior"]
+    assert value == planner.returns.best == best
+    assert reason in why
 
 
 def test_no_step_predicted_beyond_the_data_is_longer_than_those_seen():

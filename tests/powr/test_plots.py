@@ -58,6 +58,14 @@ def test_probabilities_are_those_of_the_agent(lake, car):
     assert beliefs.action_values(points) == pytest.approx(car.model_.action_values(points))
 
 
+def test_action_values_are_not_summed_over_the_steps_of_a_plan():
+    agent = POWR("MountainCar-v0", seed=1000, step_size=0.3, mirror_steps=5).learn(60)
+    points = np.array([[-0.5, 0.0], [0.3, 0.02]])
+    assert beliefs_of(agent).action_values(points) == pytest.approx(
+        agent.model_.action_values(points)
+    )
+
+
 def test_visits_are_counts_and_uncertainty_follows_from_them(lake, transitions):
     visits = np.zeros((16, 4))
     for state, action, *_ in transitions:

@@ -65,6 +65,13 @@ def test_a_batch_has_the_states_of_its_observations(space):
         np.testing.assert_array_equal(one, [observations.state(sample)])
 
 
+@pytest.mark.parametrize("shape", [(3,), (2, 2)])
+def test_a_batch_of_no_boxes_has_no_states(shape):
+    states, single = observations_of(Box(-1, 1, shape)).states(np.empty((0, *shape)))
+    assert not single
+    assert states.shape == (0, np.prod(shape))
+
+
 def test_more_combinations_than_integers_are_hashed_alike_in_every_process():
     space = MANY
     space.seed(0)

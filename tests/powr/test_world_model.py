@@ -58,6 +58,10 @@ def table_policy(table: np.ndarray):
     return lambda states: table[states]
 
 
+def uniform_policy(states: np.ndarray) -> np.ndarray:
+    return np.full((len(states), N_ACTIONS), 1 / N_ACTIONS)
+
+
 def fitted(data: Transitions, kernel: str = "Exponential", **parameters) -> WorldModel:
     return WorldModel(KERNELS[kernel][0], N_ACTIONS, **parameters).fit(*data)
 
@@ -229,6 +233,30 @@ def test_low_rank_with_the_dirac_kernel_equals_exact():
         for method in ("exact", "low_rank")
     )
     np.testing.assert_allclose(low_rank, exact, rtol=1e-10)
+
+
+@pytest.mark.parametrize("method", ["low_rank", "subset"])
+def test_a_kernel_that_looks_finite_states_up_in_a_table_serves_every_method(method):
+    rng = np.random.default_rng(0)
+    places = rng.normal(size=(20, 2))
+    table = Exponential(1.0)(places, places)
+    finite = Transitions(
+        rng.integers(20, size=60),
+        rng.integers(N_ACTIONS, size=60),
+        rng.normal(size=60),
+        rng.integers(20, size=60),
+        rng.random(60) < 0.2,
+    )
+    in_plane = finite._replace(states=places[finite.states], next_states=places[finite.next_states])
+    for max_rank in (1000, 15):  # all of the states or pairs, and some
+        settings = {"method": method, "max_rank": max_rank}
+        looked_up = WorldModel(lambda x, y: table[np.ix_(x, y)], N_ACTIONS, **settings)
+        computed = WorldModel(Exponential(1.0), N_ACTIONS, **settings)
+        np.testing.assert_allclose(
+            looked_up.fit(*finite).action_values(uniform_policy, 0.9)(np.arange(20)),
+            computed.fit(*in_plane).action_values(uniform_policy, 0.9)(places),
+            rtol=1e-9,
+        )
 
 
 @pytest.mark.parametrize("max_rank", [1, 7])
@@ -505,11 +533,10 @@ def test_action_values_stay_when_data_are_added(kernel, method):
     np.testing.assert_array_equal(q(data.states), before)
 
 
-def test_squared_rewards_and_their_range_are_kept_per_pair():
+def test_rewards_are_summed_per_pair_and_their_range_is_kept():
     model = WorldModel(Dirac(), 2).fit([0, 0, 1], [0, 0, 1], [1.0, 3.0, -2.0], [1, 1, 0], [0] * 3)
     model.partial_fit([0], [0], [-5.0], [1], [False])
     np.testing.assert_array_equal(model._data.pair_reward, [-1.0, -2.0])
-    np.testing.assert_array_equal(model._data.pair_squared_reward, [35.0, 4.0])
     assert model._data.reward_range == (-5.0, 3.0)
     assert model.value_bounds(0.5) == (-10.0, 6.0)
 
@@ -579,6 +606,29 @@ def test_bad_data_are_named_and_change_nothing(changes, error, message):
         model.partial_fit(**bad)
     assert model.n_transitions_ == 2
     np.testing.assert_array_equal(model.reward([[0.5, 0.5]]), before)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda model: model.states_,
+        lambda model: model.n_transitions_,
+        lambda model: model.rank_,
+        lambda model: model.action_values(uniform_policy, 0.9),
+        lambda model: model.reward([0]),
+        lambda model: model.expect(np.ones_like, [0]),
+        lambda model: model.solve(np.ones((1, 1)), 0.9),
+        lambda model: model.value_bounds(0.9),
+        lambda model: model.at_states(np.ones((1, 1))),
+        lambda model: model.coefficients(np.ones((1, 1))),
+        lambda model: model.function(np.ones((1, 1))),
+    ],
+)
+def test_a_model_that_was_not_fitted_says_what_to_call(ask):
+    model = WorldModel(Dirac(), N_ACTIONS)
+    with pytest.raises(ValueError, match="knows no transitions yet: call fit"):
+        ask(model)
+    assert not hasattr(model, "states_")
 
 
 def test_no_data_are_an_error():
