@@ -19,6 +19,8 @@ from powr.validation import LARGEST
 
 T = TypeVar("T")
 
+_USE_ANOTHER = ": use another environment there"
+
 
 @dataclass
 class Episode:
@@ -66,7 +68,22 @@ class Collector:
         self._first_action = int(self.actions.start)
 
     def step(self, policy: Policy) -> bool:
-        """One step of the episode under way, or the first of a new one; True where it ends one."""
+        """One step of the episode under way, or the first of a new one; True where it ends one.
+
+        A step that is interrupted is dropped, and the episode before it stands. An environment
+        that fails loses the episode.
+        """
+        before = self.num_timesteps, len(self.finished)
+        try:
+            return self._step(policy)
+        except Exception:
+            self.take_back()
+            raise
+        except BaseException:
+            self._drop_step(*before)
+            raise
+
+    def _step(self, policy: Policy) -> bool:
         episode = self.episode or self._begin()
         action = policy.act(episode.observations[-1], self.generator.random())
         observation, reward, terminated, truncated, _ = self.env.step(self._first_action + action)
@@ -104,16 +121,22 @@ class Collector:
         self._left = fingerprint(self.env) if self.episode is not None else None
 
     def take_up(self) -> None:
-        """Go on with the episode that was left open, also where the environment was used since."""
-        if self.episode is not None and fingerprint(self.env) != self._left:
-            self._recover("between two calls of learn")
+        """Go on with the episode that was left open, also where the environment was used since.
+
+        After an interrupt nobody knows where the environment stands.
+        """
+        left, self._left = self._left, None
+        if left is None:
+            self._recover("learn was interrupted")
+        elif fingerprint(self.env) != left:
+            self._recover("the environment was used between two calls of learn", _USE_ANOTHER)
 
     def lend(self, callback: Callable[[T], Any], agent: T) -> Any:
         """The answer of a callback, which may use the environment."""
         before = self._counters()
         answer = callback(agent)
         if self.episode is not None and self._counters() != before:
-            self._recover("by the callback")
+            self._recover("the environment was used by the callback", _USE_ANOTHER)
         return answer
 
     def _counters(self) -> list[Any]:
@@ -121,16 +144,32 @@ class Collector:
         elapsed = [vars(layer).get("_elapsed_steps") for layer in self._layers]
         return [*elapsed, plain(vars(self._layers[-1]).get("_np_random"))]
 
-    def _recover(self, when: str) -> None:
+    def _recover(self, why: str, remedy: str = "") -> None:
         episode = self.episode
         if episode is not None and not self.plays_again():
             warnings.warn(
-                f"the environment was used {when} and did not repeat the episode that was under "
-                f"way, so the {len(episode.actions)} timesteps of that episode were taken back: "
-                "use another environment there",
-                stacklevel=4,
+                f"{why}, and the episode that was under way could not be repeated, so its "
+                f"{len(episode.actions)} timesteps were taken back{remedy}",
+                stacklevel=5,
             )
             self.take_back()
+
+    def _drop_step(self, num_timesteps: int, n_finished: int) -> None:
+        """Forget what an interrupt left of a step: all is as it was before it."""
+        episode = self.episode
+        if episode is None:  # the step had not begun, or all of it was done
+            return
+        del self.finished[n_finished:], self.episode_returns[n_finished:]
+        taken = num_timesteps - episode.first_timestep
+        if taken == 0:
+            self.take_back()
+            return
+        del episode.observations[taken + 1 :], episode.actions[taken:], episode.rewards[taken:]
+        episode.terminated = False
+        self.num_timesteps = num_timesteps
+        self.generator.bit_generator.state = episode.generator_state
+        self._draw_seed()
+        self.generator.random(taken)
 
     def take_back(self) -> None:
         """Forget the episode under way: all is as it was before its first step."""
@@ -157,11 +196,15 @@ class Collector:
 
     def _begin(self) -> Episode:
         state = dict(self.generator.bit_generator.state)
-        seed = int(self.generator.integers(2**31))
-        self.episode = Episode(seed, self.num_timesteps, state, [])
-        observation, _ = self.env.reset(seed=seed)
-        self.episode.observations.append(self._checked(observation, 0.0))
-        return self.episode
+        # There before its seed is drawn, so that an interrupt finds the state to go back to.
+        episode = self.episode = Episode(0, self.num_timesteps, state, [])
+        episode.seed = self._draw_seed()
+        observation, _ = self.env.reset(seed=episode.seed)
+        episode.observations.append(self._checked(observation, 0.0))
+        return episode
+
+    def _draw_seed(self) -> int:
+        return int(self.generator.integers(2**31))
 
     def _checked(self, observation: Any, reward: Any) -> int | NDArray:
         """The observation as a state; an environment that returns nonsense is stopped here."""

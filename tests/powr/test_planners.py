@@ -3,6 +3,8 @@
 import copy
 import itertools
 import pickle
+import sys
+import warnings
 from pkgutil import resolve_name
 
 import gymnasium
@@ -327,6 +329,68 @@ def test_an_interrupted_plan_leaves_the_old_policy_and_is_made_later(
     without = ("n_plans_", "_before_episode")  # an interrupt may come before a plan is counted
     expected = snapshot(make().learn(61), without=without)
     assert snapshot(agent.learn(61 - agent.num_timesteps), without=without) == expected
+
+
+class InterruptedAt:
+    """Ctrl-C before the n-th line of the agent, its collector, its policy or its environment."""
+
+    MODULES = ("powr.agent", "powr.collecting", "powr.policy", Corridor.__module__)
+
+    def __init__(self, line):
+        self.left = line
+
+    def __enter__(self):
+        self.before = sys.gettrace()
+        sys.settrace(self.trace)
+
+    def __exit__(self, *_):
+        sys.settrace(self.before)
+
+    def trace(self, frame, event, _):
+        if frame.f_globals["__name__"] not in self.MODULES:
+            return None
+        if event == "line":
+            self.left -= 1
+            if self.left == 0:
+                raise KeyboardInterrupt
+        return self.trace
+
+
+@every_agent
+def test_an_interrupt_loses_nothing_wherever_it_comes(make):
+    """The last steps of an episode and the first of the next one, a plan among them."""
+    start, uninterrupted = make().learn(18), snapshot(make().learn(24))
+    for line in itertools.count(1):
+        agent = copy.deepcopy(start)
+        try:
+            with warnings.catch_warnings(), InterruptedAt(line):
+                warnings.simplefilter("error")
+                agent.learn(4)
+        except KeyboardInterrupt:
+            assert 18 <= agent.num_timesteps <= 22
+            assert np.isfinite(agent.action_probabilities(agent._collector.finished[0][0])).all()
+        else:
+            break
+        assert snapshot(agent.learn(24 - agent.num_timesteps)) == uninterrupted, line
+    assert line > 100
+
+
+def test_an_interrupted_episode_that_cannot_be_repeated_is_taken_back_with_a_warning():
+    class Unrepeatable(Corridor):
+        def reset(self, *, seed=None, options=None):
+            return super().reset(seed=self.n_resets)
+
+    def interrupt(agent):
+        if agent.num_timesteps == 17:
+            raise KeyboardInterrupt
+
+    agent = POWR(Unrepeatable())
+    with pytest.raises(KeyboardInterrupt):
+        agent.learn(50, callback=interrupt)
+    with pytest.warns(UserWarning, match="interrupted, .* 7 timesteps were taken back") as caught:
+        agent.learn(3)
+    assert caught[0].filename == __file__
+    assert agent.num_timesteps == 13
 
 
 # -- settings -------------------------------------------------------------------------------------
