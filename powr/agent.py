@@ -236,6 +236,7 @@ class POWR:
     ) -> POWR:
         """Read an agent; without `env` its environment is made anew by its id.
 
+        In an `env` with another time limit, the discount stays the one that was chosen in training.
         `kernel` is needed only where the agent was trained with one that is not of `powr.kernels`.
         """
         from powr.checkpoint import load

@@ -264,6 +264,31 @@ def test_the_way_of_rendering_is_not_kept(path):
     assert POWR.load(path).env.render_mode is None
 
 
+@pytest.mark.parametrize("limits", [(20, 100), (None, 20), (20, None)])
+def test_another_time_limit_changes_no_policy(limits, path):
+    def lake(limit):
+        return gymnasium.make("FrozenLake-v1", max_episode_steps=limit or -1)
+
+    trained, given = limits
+    agent = POWR(lake(trained)).learn(600)
+    agent.learn(10_000, callback=lambda agent: agent._collector.episode is None)
+    gamma = agent.settings_["gamma"][0]
+    agent.save(path)
+    assert snapshot(POWR.load(path)) == snapshot(agent)
+    for _ in range(2):  # also from the file that the loaded agent writes
+        loaded = POWR.load(path, lake(given))
+        assert loaded.gamma == loaded._planner.gamma == gamma
+        np.testing.assert_array_equal(
+            loaded.action_probabilities(range(16)), agent.action_probabilities(range(16))
+        )
+        loaded.save(path)
+
+
+def test_the_discount_of_a_box_does_not_depend_on_the_time_limit(path):
+    POWR(gymnasium.make("CartPole-v1", max_episode_steps=20)).learn(50).save(path)
+    assert POWR.load(path, "CartPole-v1").gamma is None
+
+
 UNMAKEABLE = {
     "no id": Corridor,
     "wrapped": lambda: gymnasium.wrappers.TransformReward(
