@@ -298,6 +298,32 @@ UNMAKEABLE = {
 }
 
 
+class Paid(Corridor):
+    """Pays what it is told for each place."""
+
+    def __init__(self, pay):
+        super().__init__()
+        self.pay = pay
+
+    def step(self, action):
+        observation, _, *rest = super().step(action)
+        return observation, self.pay[0][observation], *rest
+
+
+@pytest.fixture
+def paid():
+    gymnasium.register("Paid-v0", Paid)
+    yield lambda: gymnasium.make("Paid-v0", pay=[{place: place / 9 for place in range(10)}])
+    del gymnasium.registry["Paid-v0"]
+
+
+def test_an_environment_with_arguments_that_json_would_change_must_be_given(paid, path):
+    POWR(paid()).learn(15).save(path)
+    with pytest.raises(ValueError, match=r"cannot be made .*: give env"):
+        POWR.load(path)
+    assert POWR.load(path, paid()).learn(5).num_timesteps == 20
+
+
 @pytest.mark.parametrize("make", UNMAKEABLE.values(), ids=UNMAKEABLE)
 def test_an_environment_that_no_id_makes_must_be_given(make, path):
     POWR(make()).learn(15).save(path)
