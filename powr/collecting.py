@@ -93,13 +93,14 @@ class Collector:
         action = policy.act(episode.observations[-1], self.generator.random())
         observation, reward, terminated, truncated, _ = self.env.step(self._first_action + action)
         self.num_timesteps += 1
+        reward = float(reward)  # single precision has no number as large as the bound
         episode.observations.append(self._checked(observation, reward))
         episode.actions.append(action)
-        episode.rewards.append(float(reward))
+        episode.rewards.append(reward)
         self.last_transition = (
             episode.observations[-2],
             action,
-            float(reward),
+            reward,
             episode.observations[-1],
             bool(terminated),
         )
@@ -222,7 +223,7 @@ class Collector:
     def _draw_seed(self) -> int:
         return int(self.generator.integers(2**31))
 
-    def _checked(self, observation: Any, reward: Any) -> int | NDArray:
+    def _checked(self, observation: Any, reward: float) -> int | NDArray:
         """The observation as a state; an environment that returns nonsense is stopped here."""
         state = self.observations.state(observation)
         if not (math.isfinite(reward) and (isinstance(state, int) or np.isfinite(state).all())):

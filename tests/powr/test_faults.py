@@ -297,6 +297,19 @@ def test_rewards_too_large_to_add_up_are_refused():
         )
 
 
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.int8, np.array])
+def test_rewards_of_any_precision_are_taken_without_a_warning(kind):
+    class Imprecise(Corridor):
+        def step(self, action):
+            observation, reward, *rest = super().step(action)
+            return observation, kind(reward), *rest
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        agent = POWR(Imprecise()).learn(40)
+    assert snapshot(agent) == snapshot(POWR(Corridor()).learn(40))
+
+
 @pytest.mark.parametrize("make", [POWR, summed], ids=["afresh", "summed"])
 def test_the_largest_rewards_allowed_give_a_policy_and_a_checkpoint(make, tmp_path):
     class Paid(Corridor):
