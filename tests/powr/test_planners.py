@@ -16,6 +16,7 @@ from powr import POWR
 from powr.dynamics import DisplacementMap, DisplacementModel
 from powr.kernels import Dirac, Exponential, Matern32
 from powr.mirror_descent import settle, softmax
+from powr.news import News
 from powr.planners import BoxPlanner, FinitePlanner
 from powr.settings import SUMMED_ONLY
 from powr.tabular import TabularMDP
@@ -160,6 +161,38 @@ def test_where_nothing_is_random_a_plan_is_due_at_first_visits_only():
     planner.plan()
     due += [planner.observe((0, 0, 1.0, 0, False), False) for _ in range(50)]
     assert due == [True] + [False] * 50
+
+
+def test_in_many_states_plans_wait_for_a_share_of_news():
+    """From one new state to the next, as where states hardly ever repeat."""
+    news, planned = News(), [0]
+    for number in range(1, 2001):
+        if news.see((number, 0), (number + 1, -1.0, False)):
+            planned.append(number)
+            news.pairs = set()
+    assert planned[:1001] == [*range(1001)]  # at once
+    growth = np.divide(planned[1001:], planned[1000:-1])
+    np.testing.assert_allclose(growth, 1.01, atol=0.001)
+
+
+def test_in_many_states_a_plan_does_not_wait_where_a_new_pair_comes_again():
+    """The policy goes there until it knows better, as in a room that is never left."""
+    news = News()
+    for state in range(1500):
+        news.see((state, 0), (state + 1, -1.0, False))
+    news.pairs = set()
+    assert not news.see((7, 0), (8, -1.0, False))
+    assert not news.see((7, 1), (7, -1.0, False))
+    assert news.see((7, 1), (7, -1.0, False))
+
+
+def test_in_many_states_an_episode_ends_with_a_plan():
+    planner = finite_planner()
+    for state in range(1500):
+        planner.observe((state, 0, -1.0, state + 1, False), False)
+    planner.plan()
+    assert not planner.observe((1500, 0, -1.0, 1501, False), False)
+    assert planner.observe((1501, 0, -1.0, 1502, False), True)
 
 
 def test_plans_wait_for_the_end_of_the_episode_where_that_is_asked_for():
