@@ -53,6 +53,7 @@ class POWR:
         Default: `Dirac` for finite observations, `Exponential` for a box.
     gamma : the discount factor. Default: from the time limit for finite observations, else 0.99.
     step_size : eta of Eq. (14). Default: steps that grow, in units of the spread of the values.
+        Steps of one size settle slowly: without mirror_steps, a plan takes up to 500 of them.
     mirror_steps : steps of mirror descent per plan. Default: until the values settle.
     regularization : lambda of Eq. (10). Default, for finite observations: one imagined visit per
         pair where outcomes vary, none elsewhere.
