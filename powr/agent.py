@@ -53,6 +53,7 @@ class POWR:
         Default: `Dirac` for finite observations, `Exponential` for a box.
     gamma : the discount factor. Default: from the time limit for finite observations, else 0.99.
     step_size : eta of Eq. (14). Default: steps that grow, in units of the spread of the values.
+        Steps of one size settle slowly: without mirror_steps, a plan takes up to 500 of them.
     mirror_steps : steps of mirror descent per plan. Default: until the values settle.
     regularization : lambda of Eq. (10). Default, for finite observations: one imagined visit per
         pair where outcomes vary, none elsewhere.
@@ -177,7 +178,8 @@ class POWR:
         """Take `total_timesteps` more steps in the environment and learn from them.
 
         An episode that the last step leaves open is taken up by the next call, so that two calls
-        equal one; where the environment was used in between, it is played again from its seed.
+        equal one. It is played again from its seed after an interrupt, such as Ctrl-C, and where
+        the environment was used in between; if it goes another way, it is taken back.
         `callback(agent)` is called after every step; a true answer ends the call.
         """
         check_count(total_timesteps, "total_timesteps")
@@ -201,8 +203,9 @@ class POWR:
     ) -> tuple[NDArray | np.integer, Any]:
         """The action for one observation, or those for a batch: sampled, or the likeliest.
 
-        The signature is stable-baselines3's, so that its `evaluate_policy` takes this agent. There
-        is no memory: `state` is handed back as it came, `episode_start` changes nothing.
+        A batch is a list or an array of observations or, where these have parts, an array per
+        part, as gymnasium has it. The signature is stable-baselines3's, for its `evaluate_policy`.
+        There is no memory: `state` is handed back as it came, `episode_start` changes nothing.
         """
         states, single = self._collector.observations.states(observation)
         if deterministic:
@@ -234,6 +237,7 @@ class POWR:
     ) -> POWR:
         """Read an agent; without `env` its environment is made anew by its id.
 
+        In an `env` with another time limit, the discount stays the one that was chosen in training.
         `kernel` is needed only where the agent was trained with one that is not of `powr.kernels`.
         """
         from powr.checkpoint import load
@@ -266,8 +270,7 @@ class POWR:
             self._before_episode = (planner.planned_at, self.n_plans_)
         try:
             ended = collector.step(planner.policy)
-        except BaseException:
-            collector.take_back()
+        except Exception:
             self._forget_what_was_taken_back()
             raise
         self._plan_is_due = planner.observe(collector.last_transition, ended)
@@ -275,19 +278,16 @@ class POWR:
 
     def _plan_if_due(self) -> None:
         if self._plan_is_due:
-            self._planner.plan()
-            self._plan_is_due = False
-            self.n_plans_ += 1
+            planner = self._planner
+            if planner.planned_at < planner.size:  # else an interrupt came after the plan
+                planner.plan()
+            self._plan_is_due, self.n_plans_ = False, self.n_plans_ + 1
 
     def _lend(self, callback: Callback) -> Any:
         """The answer of a callback, which may use the environment."""
-        try:
-            return self._collector.lend(callback, self)
-        except BaseException:
-            self._collector.take_back()
-            raise
-        finally:
-            self._forget_what_was_taken_back()
+        answer = self._collector.lend(callback, self)
+        self._forget_what_was_taken_back()
+        return answer
 
     def _forget_what_was_taken_back(self) -> None:
         planner = self._planner

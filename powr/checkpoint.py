@@ -26,6 +26,7 @@ from powr.collecting import Episode
 from powr.epochs import EpochPlanner
 from powr.kernels import Kernel
 from powr.mirror_descent import MIRROR_DESCENT
+from powr.planners import FinitePlanner
 from powr.planning import Plan, first_plan
 from powr.policy import make_policy
 from powr.records import (
@@ -36,7 +37,7 @@ from powr.records import (
     make_kernel,
     make_recorded_env,
 )
-from powr.settings import make_epoch_planner, rebuilt
+from powr.settings import gamma_of, make_epoch_planner, rebuilt
 from powr.spaces import make_env, observations_of
 from powr.transitions import Columns
 from powr.validation import check_finite, check_number, check_transitions
@@ -164,6 +165,7 @@ def restore(
     shape = observations_of(env.observation_space).shape
     kernel = make_kernel(metadata["kernel"], given, shape)
     agent = POWR(env, kernel=kernel, **metadata["settings"])
+    keep_gamma(agent, metadata["environment"])
     chunks = [
         check_transitions(*columns, n_actions=agent.n_actions, shape=shape)
         for columns in compact.unpack(arrays, shape)
@@ -195,6 +197,18 @@ def restore(
     collector.generator.bit_generator.state = metadata["random_states"]["training"]
     agent._prediction_generator.bit_generator.state = metadata["random_states"]["prediction"]
     return agent
+
+
+def keep_gamma(agent: POWR, environment: dict[str, Any]) -> None:
+    """Keep the discount that was chosen in training, as if it had been given.
+
+    The environment given to `load` may have another time limit, from which another discount, and
+    so another policy, would be chosen.
+    """
+    if agent.gamma is None and isinstance(agent._planner, FinitePlanner):
+        gamma = gamma_of(environment.get("max_episode_steps"))
+        if agent._planner.gamma != gamma:
+            agent.gamma = gamma
 
 
 def restore_epochs(

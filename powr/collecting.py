@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import marshal
 import math
 import warnings
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from types import ModuleType
 from typing import Any, TypeVar
 
 import gymnasium
 import numpy as np
+from gymnasium.envs.registration import EnvSpec
 from numpy.typing import NDArray
 
 from powr.policy import Policy
@@ -18,6 +22,8 @@ from powr.transitions import Columns
 from powr.validation import LARGEST
 
 T = TypeVar("T")
+
+_USE_ANOTHER = ": use another environment there"
 
 
 @dataclass
@@ -59,6 +65,7 @@ class Collector:
         self.finished: list[Columns] = []
         self.episode: Episode | None = None
         self._layers = list(layers_of(env))
+        self._counts_steps = any("_elapsed_steps" in vars(layer) for layer in self._layers)
         self.last_transition: tuple = ()
         self._left: list[Any] | None = None
         self.observations = observations_of(env.observation_space)
@@ -66,18 +73,34 @@ class Collector:
         self._first_action = int(self.actions.start)
 
     def step(self, policy: Policy) -> bool:
-        """One step of the episode under way, or the first of a new one; True where it ends one."""
+        """One step of the episode under way, or the first of a new one; True where it ends one.
+
+        A step that is interrupted is dropped, and the episode before it stands. An environment
+        that fails loses the episode.
+        """
+        before = self.num_timesteps, len(self.finished)
+        try:
+            return self._step(policy)
+        except Exception:
+            self.take_back()
+            raise
+        except BaseException:
+            self._drop_step(*before)
+            raise
+
+    def _step(self, policy: Policy) -> bool:
         episode = self.episode or self._begin()
         action = policy.act(episode.observations[-1], self.generator.random())
         observation, reward, terminated, truncated, _ = self.env.step(self._first_action + action)
         self.num_timesteps += 1
+        reward = float(reward)  # single precision has no number as large as the bound
         episode.observations.append(self._checked(observation, reward))
         episode.actions.append(action)
-        episode.rewards.append(float(reward))
+        episode.rewards.append(reward)
         self.last_transition = (
             episode.observations[-2],
             action,
-            float(reward),
+            reward,
             episode.observations[-1],
             bool(terminated),
         )
@@ -101,36 +124,69 @@ class Collector:
 
     def leave(self) -> None:
         """Remember how the environment was left, so that `take_up` sees what others did to it."""
-        self._left = fingerprint(self.env) if self.episode is not None else None
+        self._left = self._fingerprint() if self.episode is not None else None
 
     def take_up(self) -> None:
-        """Go on with the episode that was left open, also where the environment was used since."""
-        if self.episode is not None and fingerprint(self.env) != self._left:
-            self._recover("between two calls of learn")
+        """Go on with the episode that was left open, also where the environment was used since.
+
+        After an interrupt nobody knows where the environment stands.
+        """
+        left, self._left = self._left, None
+        if left is None:
+            self._recover("learn was interrupted")
+        elif self._fingerprint() != left:
+            self._recover("the environment was used between two calls of learn", _USE_ANOTHER)
 
     def lend(self, callback: Callable[[T], Any], agent: T) -> Any:
-        """The answer of a callback, which may use the environment."""
-        before = self._counters()
+        """The answer of a callback, which may use the environment.
+
+        This is called at every step: a time limit tells at once whether there was another, and
+        only without one is all plain data compared.
+        """
+        look = self._counters if self._counts_steps else self._fingerprint
+        before = look()
         answer = callback(agent)
-        if self.episode is not None and self._counters() != before:
-            self._recover("by the callback")
+        if self.episode is not None and look() != before:
+            self._recover("the environment was used by the callback", _USE_ANOTHER)
         return answer
 
     def _counters(self) -> list[Any]:
-        """What only steps and resets change, quick to read: time limits and the random state."""
+        """What only steps and resets change: time limits and the random state."""
         elapsed = [vars(layer).get("_elapsed_steps") for layer in self._layers]
         return [*elapsed, plain(vars(self._layers[-1]).get("_np_random"))]
 
-    def _recover(self, when: str) -> None:
+    def _fingerprint(self) -> list[Any]:
+        """The plain data in the environment and its wrappers, which steps and resets change."""
+        return [
+            {name: plain(value) for name, value in vars(layer).items()} for layer in self._layers
+        ]
+
+    def _recover(self, why: str, remedy: str = "") -> None:
         episode = self.episode
         if episode is not None and not self.plays_again():
             warnings.warn(
-                f"the environment was used {when} and did not repeat the episode that was under "
-                f"way, so the {len(episode.actions)} timesteps of that episode were taken back: "
-                "use another environment there",
-                stacklevel=4,
+                f"{why}, and the episode that was under way could not be repeated, so its "
+                f"{len(episode.actions)} timesteps were taken back{remedy}",
+                stacklevel=5,
             )
             self.take_back()
+
+    def _drop_step(self, num_timesteps: int, n_finished: int) -> None:
+        """Forget what an interrupt left of a step: all is as it was before it."""
+        episode = self.episode
+        if episode is None:  # the step had not begun, or all of it was done
+            return
+        del self.finished[n_finished:], self.episode_returns[n_finished:]
+        taken = num_timesteps - episode.first_timestep
+        if taken == 0:
+            self.take_back()
+            return
+        del episode.observations[taken + 1 :], episode.actions[taken:], episode.rewards[taken:]
+        episode.terminated = False
+        self.num_timesteps = num_timesteps
+        self.generator.bit_generator.state = episode.generator_state
+        self._draw_seed()
+        self.generator.random(taken)
 
     def take_back(self) -> None:
         """Forget the episode under way: all is as it was before its first step."""
@@ -157,13 +213,17 @@ class Collector:
 
     def _begin(self) -> Episode:
         state = dict(self.generator.bit_generator.state)
-        seed = int(self.generator.integers(2**31))
-        self.episode = Episode(seed, self.num_timesteps, state, [])
-        observation, _ = self.env.reset(seed=seed)
-        self.episode.observations.append(self._checked(observation, 0.0))
-        return self.episode
+        # There before its seed is drawn, so that an interrupt finds the state to go back to.
+        episode = self.episode = Episode(0, self.num_timesteps, state, [])
+        episode.seed = self._draw_seed()
+        observation, _ = self.env.reset(seed=episode.seed)
+        episode.observations.append(self._checked(observation, 0.0))
+        return episode
 
-    def _checked(self, observation: Any, reward: Any) -> int | NDArray:
+    def _draw_seed(self) -> int:
+        return int(self.generator.integers(2**31))
+
+    def _checked(self, observation: Any, reward: float) -> int | NDArray:
         """The observation as a state; an environment that returns nonsense is stopped here."""
         state = self.observations.state(observation)
         if not (math.isfinite(reward) and (isinstance(state, int) or np.isfinite(state).all())):
@@ -187,11 +247,6 @@ def rows_of(column: NDArray) -> list:
     return column.tolist() if column.ndim == 1 else list(column)
 
 
-def fingerprint(env: gymnasium.Env) -> list[Any]:
-    """The plain data in an environment and its wrappers, which steps and resets change."""
-    return [{name: plain(value) for name, value in vars(layer).items()} for layer in layers_of(env)]
-
-
 def layers_of(env: gymnasium.Env) -> Iterator[gymnasium.Env]:
     """The environment, and what it wraps."""
     while isinstance(env, gymnasium.Wrapper):
@@ -200,12 +255,36 @@ def layers_of(env: gymnasium.Env) -> Iterator[gymnasium.Env]:
     yield env
 
 
-def plain(value: Any) -> Any:
-    """The value in a form that later changes leave alone; None if it is not plain data."""
+# Where the state of an environment is looked for: not in longer collections, nor in deeper ones.
+_LONGEST, _DEEPEST = 100, 4
+
+# What an environment holds besides its state.
+_NOT_STATE = (gymnasium.Env, gymnasium.Space, EnvSpec, ModuleType, type)
+
+
+def plain(value: Any, depth: int = _DEEPEST, within_object: bool = False) -> Any:
+    """The value in a form that later changes leave alone; None if it is not plain data.
+
+    An object is its attributes, without the objects among them.
+    """
+    if value is None or isinstance(value, int | float | str | np.generic):
+        return value
     if isinstance(value, np.random.Generator):
-        return value.bit_generator.state
+        return plain_items(value.bit_generator.state, _DEEPEST, within_object)
     if isinstance(value, np.ndarray):
         return value.tobytes()
-    if isinstance(value, list | tuple) and len(value) <= 100:
-        return [plain(item) for item in value]
-    return value if isinstance(value, int | float | str | np.generic) else None
+    if isinstance(value, list | tuple | deque | dict | set):
+        return plain_items(value, depth, within_object)
+    if within_object or isinstance(value, _NOT_STATE):
+        return None
+    return plain_items(getattr(value, "__dict__", {}), depth, within_object=True)
+
+
+def plain_items(values: Any, depth: int, within_object: bool) -> Any:
+    if depth == 0 or len(values) > _LONGEST:
+        return None
+    try:
+        return marshal.dumps(values, 2)  # many times as fast; later versions depend on identities
+    except ValueError:  # there are objects among them
+        items = values.items() if isinstance(values, dict) else enumerate(values)
+        return {key: plain(item, depth - 1, within_object) for key, item in items}

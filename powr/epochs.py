@@ -51,11 +51,11 @@ class EpochPlanner:
         self.kernel_: Kernel | None = None
         self.epochs: list[int] = []  # episodes in each of them
         self.current = first_plan(n_actions)
-        self.size = 0
         self.planned_at = 0
         self._model: WorldModel | None = None
         self._history: list[Columns] = []
-        self._finished: list[Columns] = []
+        self._finished: list[Columns] = []  # since the last plan
+        self._size_of_finished = 0  # of all episodes
         self._episode: list[tuple] = []
         self._warned = False
 
@@ -80,13 +80,17 @@ class EpochPlanner:
             self._model = model
         return self._model
 
+    @property
+    def size(self) -> int:
+        return self._size_of_finished + len(self._episode)
+
     def observe(self, transition: tuple, ended: bool) -> bool:
-        self._episode.append(transition)
-        self.size += 1
+        # One change in either case, which an interrupt finds made or not.
         if not ended:
+            self._episode.append(transition)
             return False
-        self._finished.append(as_columns(self._episode))
-        self._episode = []
+        finished, size = [*self._finished, as_columns([*self._episode, transition])], self.size + 1
+        self._finished, self._size_of_finished, self._episode = finished, size, []
         new = self.size - self.planned_at
         enough = len(self._finished) >= self._episodes_per_epoch
         return enough and new >= self._epoch_growth * self.planned_at
@@ -106,13 +110,12 @@ class EpochPlanner:
         )
         self._warn_of_guard(plan)
         # All that takes time is done, so that an interrupt finds the old policy or the new one.
+        epochs, history = [*self.epochs, len(self._finished)], [*self._history, columns]
         self._model, self.current, self.planned_at = model, plan, self.size
-        self.epochs.append(len(self._finished))
-        self._history, self._finished = [*self._history, columns], []
+        self.epochs, self._history, self._finished = epochs, history, []
 
     def forget_open_episode(self) -> None:
         """Forget the transitions since the last end of an episode."""
-        self.size -= len(self._episode)
         self._episode = []
 
     def take_in_epochs(self, epochs: list[int]) -> None:

@@ -109,9 +109,11 @@ def settle(
     `evaluate` maps a policy to its action values, both of `shape` (states, actions). Steps that
     grow geometrically converge linearly, as policy iteration does; their size is in units of the
     spread of the action values, so that a policy does not depend on the scale of the rewards. A
-    `step_size` is used as it is, and a number of `mirror_steps` is taken in full; without one,
-    the end is where a step changes the action values, and the policy falls short of their
-    maximum, by less than `tolerance` of their range, or after `most_steps`.
+    `step_size` is used as it is. Steps of one size converge no faster than their number grows, so
+    that they seldom settle before `most_steps` where `tolerance` is small. A number of
+    `mirror_steps` is taken in full; without one, the end is where a step changes the action
+    values, and the policy falls short of their maximum, by less than `tolerance` of their range, or
+    after `most_steps`.
     """
     exponents, previous, size = np.zeros(shape, order="F"), np.zeros(shape, order="F"), 1.0
     for taken in range(1, (mirror_steps or most_steps) + 1):

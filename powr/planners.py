@@ -18,6 +18,7 @@ from powr.dynamics import DisplacementModel
 from powr.functions import Constant, Table
 from powr.kernels import Dirac, Kernel, Stationary
 from powr.mirror_descent import MIRROR_DESCENT, MOST_STEPS, Planning, settle
+from powr.news import News
 from powr.policy import Policy, TablePolicy
 from powr.returns import ReturnRange
 from powr.solvers.empirical_mdp import EmpiricalMDP
@@ -27,9 +28,8 @@ from powr.transitions import Columns, Transitions, as_columns, joined
 _IMAGINED_IF_RANDOM = 1.0
 _IMAGINED_IF_DETERMINISTIC = 1e-6
 
-# A pair's estimate is worth a new plan when its count has grown by this factor, boxes are when all
-# data have; at the end of an episode less will do.
-_GROWTH_OF_PAIR = 1.5
+# A box is worth a new plan when all data have grown by this factor; at the end of an episode less
+# will do.
 _GROWTH_OF_DATA = 1.15
 _GROWTH_AT_END = 1.05
 
@@ -118,11 +118,7 @@ class FinitePlanner(_Optimist):
         self.regularization = regularization
         self.data = Transitions((), n_actions)
         self._solver = EmpiricalMDP(self.data)
-        self.is_random = False
-        self._outcome: dict[Any, tuple] = {}
-        self._count: dict[Any, int] = {}
-        self._next_count: dict[Any, float] = {}
-        self._learned = False
+        self._news = News()
         self._shown: Policy | None = None
         self.model = None
 
@@ -141,26 +137,23 @@ class FinitePlanner(_Optimist):
         self._rewards.append(reward)
         best = self.returns.best
         self.returns.see(self._rewards, ended, terminated)
-        pair = (state, action)
-        count = self._count[pair] = self._count.get(pair, 0) + 1
-        outcome = (next_state, reward, terminated)
-        if self._outcome.setdefault(pair, outcome) != outcome:
-            self.is_random = True
-        if count >= self._next_count.get(pair, 0) and (count == 1 or self.is_random):
-            self._next_count[pair] = count * _GROWTH_OF_PAIR
-            self._learned = True
+        is_due = self._news.see((state, action), (next_state, reward, terminated)) and self._within
         if ended:
             self._rewards = []
-            self._learned |= self.is_random or self.returns.best != best
+            is_due = bool(self._news.pairs) or self.is_random or self.returns.best != best
         self.is_whole = True
-        return self._learned and (ended or self._within)
+        return is_due
 
     def plan(self) -> None:
         self._take_in()
         prior = self.returns.best if self.prior is None else self.prior
         policy = self._best_policy(prior, self._imagined)
         # All that takes time is done, so that an interrupt finds the old policy or the new one.
-        self.policy, self.planned_at, self._learned = policy, self.size, False
+        self.policy, self.planned_at, self._news.pairs = policy, self.size, set()
+
+    @property
+    def is_random(self) -> bool:
+        return self._news.is_random
 
     @property
     def shown(self) -> Policy:

@@ -29,12 +29,20 @@ def describe_env(env: gymnasium.Env) -> dict[str, Any]:
     record = {"id": env.spec.id, "max_episode_steps": env.spec.max_episode_steps}
     kwargs = {key: value for key, value in env.spec.kwargs.items() if key != "render_mode"}
     registered = gymnasium.registry.get(env.spec.id)
-    if registered and env.spec.additional_wrappers == registered.additional_wrappers:
+    as_registered = registered and env.spec.additional_wrappers == registered.additional_wrappers
+    if as_registered and has_text_keys(kwargs):
         try:
             return {**record, "kwargs": json.loads(json.dumps(kwargs, allow_nan=False))}
         except (TypeError, ValueError):
             return record
     return record
+
+
+def has_text_keys(value: Any) -> bool:
+    """Whether all keys within are texts, as all of JSON's are: others would come back as texts."""
+    if isinstance(value, dict):
+        return all(isinstance(key, str) and has_text_keys(item) for key, item in value.items())
+    return not isinstance(value, list | tuple) or all(map(has_text_keys, value))
 
 
 def describe_spaces(env: gymnasium.Env) -> dict[str, Any]:

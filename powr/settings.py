@@ -116,7 +116,7 @@ def make_planner(agent: Any) -> Planner:
             )
         return FinitePlanner(
             agent.n_actions,
-            gamma=gamma_of(agent.env) if agent.gamma is None else agent.gamma,
+            gamma=gamma_of(time_limit(agent.env)) if agent.gamma is None else agent.gamma,
             regularization=agent.regularization,
             **common,
         )
@@ -143,9 +143,12 @@ def rebuilt(agent: Any, planned_at: int) -> tuple[Planner, bool]:
     return planner, is_due
 
 
-def gamma_of(env: Any) -> float:
+def time_limit(env: Any) -> int | None:
+    return env.spec and env.spec.max_episode_steps
+
+
+def gamma_of(limit: int | None) -> float:
     """A discount whose horizon is several time limits."""
-    limit = env.spec and env.spec.max_episode_steps
     if not limit:
         return _LARGEST_GAMMA
     return min(max(1.0 - 1.0 / (_HORIZONS_PER_LIMIT * limit), _LEAST_GAMMA), _LARGEST_GAMMA)

@@ -15,6 +15,7 @@ import numpy as np
 from gymnasium.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete, Space, Tuple
 from numpy.typing import NDArray
 
+from powr.batches import in_parts, parts_of
 from powr.kernels import Dirac, Exponential, Kernel
 from powr.validation import check_numeric, check_states
 
@@ -102,11 +103,6 @@ def is_finite(space: Space) -> bool:
     return isinstance(space, Discrete | MultiDiscrete | MultiBinary)
 
 
-def parts_of(space: Tuple | Dict) -> list[tuple[Any, Space]]:
-    """The spaces that a space consists of, and what to index an observation with to get at each."""
-    return list(space.items() if isinstance(space, Dict) else enumerate(space))
-
-
 class DiscreteObservations:
     """Integers, which are states as they are."""
 
@@ -163,6 +159,7 @@ class FiniteObservations:
     shape: tuple[int, ...] = ()
 
     def __init__(self, space: Space):
+        self._space = space
         self._parts = list(finite_parts(space))
         sizes = [int(size) for part in self._parts for size in part.sizes]
         self._hashed = math.prod(sizes) > _LARGEST_NUMBER
@@ -175,6 +172,7 @@ class FiniteObservations:
         return int(self.states(observation)[0][0])
 
     def states(self, observations: Any) -> tuple[NDArray, bool]:
+        observations = in_parts(self._space, observations)
         columns = [self._digits(part, observations) for part in self._parts]
         if len({(len(digits), single) for digits, single in columns}) > 1:
             raise ValueError("the parts of observation must be for one batch, got several lengths")

@@ -66,15 +66,18 @@ def test_a_true_answer_of_the_callback_stops_and_learn_goes_on_from_there(stop):
     assert snapshot(agent.learn(50 - stop)) == snapshot(POWR(Corridor()).learn(50))
 
 
-def test_an_interrupted_episode_is_taken_back():
-    def interrupt(agent):
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
+def test_what_a_callback_raises_loses_no_timestep(error):
+    def fail(agent):
         if agent.num_timesteps == 17:
-            raise KeyboardInterrupt
+            agent.env.reset()
+            raise error
 
     agent = POWR(Corridor())
-    with pytest.raises(KeyboardInterrupt):
-        agent.learn(50, callback=interrupt)
-    assert snapshot(agent) == snapshot(POWR(Corridor()).learn(10))
+    with pytest.raises(error):
+        agent.learn(50, callback=fail)
+    assert agent.num_timesteps == 17
+    assert snapshot(agent.learn(33)) == snapshot(POWR(Corridor()).learn(50))
 
 
 def test_episode_returns_are_those_of_finished_episodes():

@@ -264,6 +264,31 @@ def test_the_way_of_rendering_is_not_kept(path):
     assert POWR.load(path).env.render_mode is None
 
 
+@pytest.mark.parametrize("limits", [(20, 100), (None, 20), (20, None)])
+def test_another_time_limit_changes_no_policy(limits, path):
+    def lake(limit):
+        return gymnasium.make("FrozenLake-v1", max_episode_steps=limit or -1)
+
+    trained, given = limits
+    agent = POWR(lake(trained)).learn(600)
+    agent.learn(10_000, callback=lambda agent: agent._collector.episode is None)
+    gamma = agent.settings_["gamma"][0]
+    agent.save(path)
+    assert snapshot(POWR.load(path)) == snapshot(agent)
+    for _ in range(2):  # also from the file that the loaded agent writes
+        loaded = POWR.load(path, lake(given))
+        assert loaded.gamma == loaded._planner.gamma == gamma
+        np.testing.assert_array_equal(
+            loaded.action_probabilities(range(16)), agent.action_probabilities(range(16))
+        )
+        loaded.save(path)
+
+
+def test_the_discount_of_a_box_does_not_depend_on_the_time_limit(path):
+    POWR(gymnasium.make("CartPole-v1", max_episode_steps=20)).learn(50).save(path)
+    assert POWR.load(path, "CartPole-v1").gamma is None
+
+
 UNMAKEABLE = {
     "no id": Corridor,
     "wrapped": lambda: gymnasium.wrappers.TransformReward(
@@ -271,6 +296,32 @@ UNMAKEABLE = {
     ),
     "not JSON": lambda: gymnasium.make("FrozenLake-v1", desc=np.array([["S", "G"]])),
 }
+
+
+class Paid(Corridor):
+    """Pays what it is told for each place."""
+
+    def __init__(self, pay):
+        super().__init__()
+        self.pay = pay
+
+    def step(self, action):
+        observation, _, *rest = super().step(action)
+        return observation, self.pay[0][observation], *rest
+
+
+@pytest.fixture
+def paid():
+    gymnasium.register("Paid-v0", Paid)
+    yield lambda: gymnasium.make("Paid-v0", pay=[{place: place / 9 for place in range(10)}])
+    del gymnasium.registry["Paid-v0"]
+
+
+def test_an_environment_with_arguments_that_json_would_change_must_be_given(paid, path):
+    POWR(paid()).learn(15).save(path)
+    with pytest.raises(ValueError, match=r"cannot be made .*: give env"):
+        POWR.load(path)
+    assert POWR.load(path, paid()).learn(5).num_timesteps == 20
 
 
 @pytest.mark.parametrize("make", UNMAKEABLE.values(), ids=UNMAKEABLE)

@@ -3,6 +3,7 @@
 import copy
 import pickle
 import warnings
+from types import SimpleNamespace
 
 import gymnasium
 import numpy as np
@@ -162,6 +163,53 @@ def test_a_callback_may_use_the_environment():
     assert snapshot(agent) == snapshot(POWR("MountainCar-v0", seed=1000, **SMALL).learn(450))
 
 
+class Kept(Corridor):
+    """A corridor that keeps its place and time in something else than attributes of its own."""
+
+    def __init__(self, holder):
+        self.holder = holder
+        super().__init__()
+
+    def __getattr__(self, name):
+        if name in ("place", "time"):
+            holder = self.__dict__["holder"]
+            return holder[name] if isinstance(holder, dict) else getattr(holder, name)
+        raise AttributeError(name)
+
+    def __setattr__(self, name, value):
+        if name not in ("place", "time"):
+            super().__setattr__(name, 0 if name in ("n_steps", "n_resets") else value)
+        elif isinstance(self.holder, dict):
+            self.holder[name] = value
+        else:
+            setattr(self.holder, name, value)
+
+
+HOLDERS = {
+    "attributes": Corridor,
+    "a dict": lambda: Kept({}),
+    "a dict with an object": lambda: Kept({"object": object()}),
+    "an object": lambda: Kept(SimpleNamespace()),
+    "an object that holds others": lambda: Kept(SimpleNamespace(other=object())),
+}
+
+
+@pytest.mark.parametrize("by_callback", [False, True], ids=["between calls", "by a callback"])
+@pytest.mark.parametrize("make", HOLDERS.values(), ids=HOLDERS)
+def test_use_of_an_environment_is_noticed_wherever_it_keeps_its_state(make, by_callback):
+    def use(agent):
+        if agent.num_timesteps % 7 == 5:
+            for _ in range(3):
+                agent.env.step(1)  # a reset would show in the random state
+
+    agent = POWR(make())
+    for _ in range(16):
+        agent.learn(5, callback=use if by_callback else None)
+        if not by_callback:
+            use(agent)
+    assert snapshot(agent) == snapshot(POWR(Corridor()).learn(80))
+
+
 class Unrepeatable(Corridor):
     """Starts elsewhere each time, whatever the seed."""
 
@@ -247,6 +295,19 @@ def test_rewards_too_large_to_add_up_are_refused():
         WorldModel(Gaussian(1.0), 1).fit(
             [[0.0], [1.0]], [0, 0], [0, -1.7e308], [[1.0], [0.0]], [0, 0]
         )
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.int8, np.array])
+def test_rewards_of_any_precision_are_taken_without_a_warning(kind):
+    class Imprecise(Corridor):
+        def step(self, action):
+            observation, reward, *rest = super().step(action)
+            return observation, kind(reward), *rest
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        agent = POWR(Imprecise()).learn(40)
+    assert snapshot(agent) == snapshot(POWR(Corridor()).learn(40))
 
 
 @pytest.mark.parametrize("make", [POWR, summed], ids=["afresh", "summed"])

@@ -3,6 +3,8 @@
 import copy
 import itertools
 import pickle
+import sys
+import warnings
 from pkgutil import resolve_name
 
 import gymnasium
@@ -14,6 +16,7 @@ from powr import POWR
 from powr.dynamics import DisplacementMap, DisplacementModel
 from powr.kernels import Dirac, Exponential, Matern32
 from powr.mirror_descent import settle, softmax
+from powr.news import News
 from powr.planners import BoxPlanner, FinitePlanner
 from powr.settings import SUMMED_ONLY
 from powr.tabular import TabularMDP
@@ -159,6 +162,38 @@ def test_where_nothing_is_random_a_plan_is_due_at_first_visits_only():
     planner.plan()
     due += [planner.observe((0, 0, 1.0, 0, False), False) for _ in range(50)]
     assert due == [True] + [False] * 50
+
+
+def test_in_many_states_plans_wait_for_a_share_of_news():
+    """From one new state to the next, as where states hardly ever repeat."""
+    news, planned = News(), [0]
+    for number in range(1, 2001):
+        if news.see((number, 0), (number + 1, -1.0, False)):
+            planned.append(number)
+            news.pairs = set()
+    assert planned[:1001] == [*range(1001)]  # at once
+    growth = np.divide(planned[1001:], planned[1000:-1])
+    np.testing.assert_allclose(growth, 1.01, atol=0.001)
+
+
+def test_in_many_states_a_plan_does_not_wait_where_a_new_pair_comes_again():
+    """The policy goes there until it knows better, as in a room that is never left."""
+    news = News()
+    for state in range(1500):
+        news.see((state, 0), (state + 1, -1.0, False))
+    news.pairs = set()
+    assert not news.see((7, 0), (8, -1.0, False))
+    assert not news.see((7, 1), (7, -1.0, False))
+    assert news.see((7, 1), (7, -1.0, False))
+
+
+def test_in_many_states_an_episode_ends_with_a_plan():
+    planner = finite_planner()
+    for state in range(1500):
+        planner.observe((state, 0, -1.0, state + 1, False), False)
+    planner.plan()
+    assert not planner.observe((1500, 0, -1.0, 1501, False), False)
+    assert planner.observe((1501, 0, -1.0, 1502, False), True)
 
 
 def test_plans_wait_for_the_end_of_the_episode_where_that_is_asked_for():
@@ -338,6 +373,68 @@ def test_an_interrupted_plan_leaves_the_old_policy_and_is_made_later(
     without = ("n_plans_", "_before_episode")  # an interrupt may come before a plan is counted
     expected = snapshot(make().learn(61), without=without)
     assert snapshot(agent.learn(61 - agent.num_timesteps), without=without) == expected
+
+
+class InterruptedAt:
+    """Ctrl-C before the n-th line of the agent, its collector, its policy or its environment."""
+
+    MODULES = ("powr.agent", "powr.collecting", "powr.policy", Corridor.__module__)
+
+    def __init__(self, line):
+        self.left = line
+
+    def __enter__(self):
+        self.before = sys.gettrace()
+        sys.settrace(self.trace)
+
+    def __exit__(self, *_):
+        sys.settrace(self.before)
+
+    def trace(self, frame, event, _):
+        if frame.f_globals["__name__"] not in self.MODULES:
+            return None
+        if event == "line":
+            self.left -= 1
+            if self.left == 0:
+                raise KeyboardInterrupt
+        return self.trace
+
+
+@every_agent
+def test_an_interrupt_loses_nothing_wherever_it_comes(make):
+    """The last steps of an episode and the first of the next one, a plan among them."""
+    start, uninterrupted = make().learn(18), snapshot(make().learn(24))
+    for line in itertools.count(1):
+        agent = copy.deepcopy(start)
+        try:
+            with warnings.catch_warnings(), InterruptedAt(line):
+                warnings.simplefilter("error")
+                agent.learn(4)
+        except KeyboardInterrupt:
+            assert 18 <= agent.num_timesteps <= 22
+            assert np.isfinite(agent.action_probabilities(agent._collector.finished[0][0])).all()
+        else:
+            break
+        assert snapshot(agent.learn(24 - agent.num_timesteps)) == uninterrupted, line
+    assert line > 100
+
+
+def test_an_interrupted_episode_that_cannot_be_repeated_is_taken_back_with_a_warning():
+    class Unrepeatable(Corridor):
+        def reset(self, *, seed=None, options=None):
+            return super().reset(seed=self.n_resets)
+
+    def interrupt(agent):
+        if agent.num_timesteps == 17:
+            raise KeyboardInterrupt
+
+    agent = POWR(Unrepeatable())
+    with pytest.raises(KeyboardInterrupt):
+        agent.learn(50, callback=interrupt)
+    with pytest.warns(UserWarning, match="interrupted, .* 7 timesteps were taken back") as caught:
+        agent.learn(3)
+    assert caught[0].filename == __file__
+    assert agent.num_timesteps == 13
 
 
 # -- settings -------------------------------------------------------------------------------------

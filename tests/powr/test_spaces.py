@@ -72,6 +72,53 @@ def test_a_batch_of_no_boxes_has_no_states(shape):
     assert states.shape == (0, np.prod(shape))
 
 
+PARTS = {
+    "Blackjack": Tuple([Discrete(32), Discrete(11), Discrete(2)]),
+    "as many numbers as parts": Tuple([MultiDiscrete([4, 4]), MultiBinary(2)]),
+    "one part": Tuple([Discrete(9)]),
+    "Dict": FINITE["Dict"][0],
+    "nested": FINITE["nested"][0],
+    "tuples of tuples": Tuple([Tuple([Discrete(3), Discrete(4)]), Tuple([Discrete(5)] * 2)]),
+}
+
+
+@pytest.mark.parametrize("n", range(1, 6))
+@pytest.mark.parametrize("space", PARTS.values(), ids=PARTS)
+def test_a_list_of_observations_is_a_batch_whatever_its_length(space, n):
+    space.seed(n)
+    observations = observations_of(space)
+    samples = [space.sample() for _ in range(n)]
+    expected = [observations.state(sample) for sample in samples]
+    for batch in (samples, batch_of(space, samples)):
+        states, single = observations.states(batch)
+        assert not single
+        assert states.tolist() == expected
+
+
+def test_a_tuple_of_numbers_may_come_as_a_list_or_an_array():
+    observations = observations_of(PARTS["Blackjack"])
+    rows = [(14, 10, 0), (20, 3, 1), (5, 1, 0)]
+    expected = [observations.state(row) for row in rows]
+    assert len(set(expected)) == 3
+    for batch in (rows, [list(row) for row in rows], np.array(rows)):
+        states, single = observations.states(batch)
+        assert not single
+        assert states.tolist() == expected
+    for one in (list(rows[0]), np.array(rows[0])):
+        states, single = observations.states(one)
+        assert single
+        assert states.tolist() == expected[:1]
+
+
+def test_an_agent_takes_a_list_of_tuples():
+    agent = POWR("Blackjack-v1").learn(50)
+    rows = [(14, 10, 0), (20, 3, 1), (5, 1, 0), (9, 2, 1)]
+    assert agent.predict(rows)[0].shape == (4,)
+    np.testing.assert_array_equal(
+        agent.action_probabilities(rows), [agent.action_probabilities(row)[0] for row in rows]
+    )
+
+
 def test_more_combinations_than_integers_are_hashed_alike_in_every_process():
     space = MANY
     space.seed(0)
@@ -90,6 +137,22 @@ def test_more_combinations_than_integers_are_hashed_alike_in_every_process():
         (MultiDiscrete([2, 3]), [0, 1, 1], r"integers of shape \(2,\).*shape \(3,\)"),
         (Dict({"a": Discrete(2)}), {"a": 2}, r"observation\['a'\] must lie within"),
         (Tuple([Discrete(2), Discrete(2)]), (0, [0, 1]), "one batch, got several lengths"),
+        (PARTS["Blackjack"], (1, 2), "tuple of 3 parts, got 2: give several .* as a list"),
+        (
+            PARTS["Blackjack"],
+            ((1, 2, 0),) * 4,
+            "tuple of 3 parts, got 4: give several .* as a list",
+        ),
+        (
+            PARTS["Blackjack"],
+            ((1, 2, 0),) * 3,
+            "not be a tuple of tuples: give several .* as a list",
+        ),
+        (PARTS["Blackjack"], [(1, 2, 0), (1, 2)], r"observation\[1\] must be .*, got \(1, 2\)"),
+        (PARTS["Blackjack"], [np.arange(2)] * 3, r"observation\[0\] must be an observation"),
+        (PARTS["Blackjack"], np.array(3), r"tuple of 3 parts, got array\(3\)"),
+        (Dict({"a": Discrete(2)}), [0, 1], r"observation\[0\] must be an observation, got 0"),
+        (Dict({"a": Discrete(2)}), {"b": 1}, "must be a dict with 'a'"),
         (Box(0, 1, (2, 3)), np.zeros((4, 3, 2)), r"shape \(n, 2, 3\), got \(4, 3, 2\)"),
     ],
 )
