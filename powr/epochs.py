@@ -90,10 +90,10 @@ class EpochPlanner:
             self._episode.append(transition)
             return False
         finished, size = [*self._finished, as_columns([*self._episode, transition])], self.size + 1
+        enough = len(finished) >= self._episodes_per_epoch
+        is_due = enough and size - self.planned_at >= self._epoch_growth * self.planned_at
         self._finished, self._size_of_finished, self._episode = finished, size, []
-        new = self.size - self.planned_at
-        enough = len(self._finished) >= self._episodes_per_epoch
-        return enough and new >= self._epoch_growth * self.planned_at
+        return is_due
 
     def plan(self) -> None:
         """One epoch; where it is interrupted, the policy is as it was and plans it later."""
