@@ -73,7 +73,13 @@ def count_sentences(judged: Iterable[Judged], against: str) -> dict[str, int]:
 def count_by_kind(judged: Sequence[Judged], sets: Mapping[str, Any]) -> dict[str, dict[str, int]]:
     """The counts of experiments, one per set of settings, and of theory, by what they are of."""
     kinds = {**{name: f"Experiments, {sets[name]['name']}" for name in sets}, "": "Theory"}
-    counts = {kind: count_sentences(judged, against) for against, kind in kinds.items()}
+    preliminary = {entry.against for entry in judged if entry.preliminary}
+    counts = {
+        kind + (" (preliminary)" if against in preliminary else ""): count_sentences(
+            judged, against
+        )
+        for against, kind in kinds.items()
+    }
     return {kind: found for kind, found in counts.items() if any(found.values())}
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from suite import SuiteError, config
 from suite.claims import ledger
-from suite.claims.page import by_claim, condition, count_sentences
+from suite.claims.page import by_claim, condition, count_by_kind, count_sentences
 from suite.claims.rules.comparisons import Times
 from suite.results import aggregate
 from suite.results.statistics import Interval
@@ -312,6 +312,13 @@ def test_one_sentence_says_on_what_a_claim_depends(results, second, sentence):
     judged[1] = judged[1]._replace(outcome=judged[1].outcome._replace(verdict=second))
     (entries,) = by_claim(judged)
     assert condition(entries, CLAIMS["sets"]) == sentence
+
+
+def test_counts_of_a_set_with_missing_runs_are_called_preliminary(results):
+    first, second = both_sets(results)
+    judged = [first, second._replace(preliminary=True)]
+    kinds = count_by_kind(judged, CLAIMS["sets"])
+    assert list(kinds) == ["Experiments, defaults", "Experiments, other settings (preliminary)"]
 
 
 def test_parts_of_one_sentence_are_counted_once(results):
