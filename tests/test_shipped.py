@@ -67,7 +67,7 @@ PROSE = {
     r"thresholds after (\S+), (\S+) and (\S+) timesteps": [
         *((name, "powr-authors") for name in ENVIRONMENTS)
     ],
-    r"DQN alone meets 6 on Taxi-v3, after (\S+) timesteps": [("Taxi-v3", "dqn-authors")],
+    r"DQN meets 6 on Taxi-v3 after (\S+) timesteps": [("Taxi-v3", "dqn-authors")],
     r"R-max needs (\S+) timesteps, POWR (\S+); evaluated as POWR is, R-max needs (\S+) ": [
         *(("Taxi-v3", name) for name in ("rmax", "powr", "rmax-cautious"))
     ],
