@@ -106,7 +106,6 @@ def earlier(data: Data, parameters: Times, level: float) -> Outcome:
 
 def higher_area(data: Data, parameters: Curves, level: float) -> Outcome:
     """The algorithm's curve lies higher than the others', on average over log timesteps."""
-
     statistic = "how much higher its curve lies"
     return _judge_larger(data, parameters, statistics.area_under_curve, statistic, level)
 
