@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import marshal
+import json
 import math
 import warnings
 from collections import deque
@@ -284,7 +284,7 @@ def plain_items(values: Any, depth: int, within_object: bool) -> Any:
     if depth == 0 or len(values) > _LONGEST:
         return None
     try:
-        return marshal.dumps(values, 2)  # many times as fast; later versions depend on identities
-    except ValueError:  # there are objects among them
+        return json.dumps(values)  # many times as fast
+    except (TypeError, ValueError, RecursionError):  # there are arrays or objects among them
         items = values.items() if isinstance(values, dict) else enumerate(values)
         return {key: plain(item, depth - 1, within_object) for key, item in items}
