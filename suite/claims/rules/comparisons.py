@@ -137,8 +137,8 @@ def less_spread(data: Data, parameters: Spread, level: float) -> Outcome:
         if parameters.scale == "log" and (pair.own <= first).any():
             return pair.finding(BEFORE_THE_FIRST, math.nan)
         own, theirs = map(transform, _at_the_latest(data, pair))
-        smallest_p = statistics.spread_p_value(np.full_like(own, own[0]), theirs)
-        if np.isinf(pair.theirs).any() and smallest_p > level:
+        alike = np.full_like(own, own[0])
+        if np.isinf(pair.theirs).any() and statistics.spread_p_value(alike, theirs) > level:
             return pair.finding(TOO_FEW_ARRIVE, math.nan)
         return pair.finding(
             "its spread over the other's",
