@@ -23,7 +23,7 @@ def judge_run(shipped: Path, trained: Path, seeds: Sequence[Path]) -> tuple[str,
     """What a run trained again says of the shipped one; `seeds` are all shipped runs like it."""
     same_rows = shipped.read_bytes() == trained.read_bytes()
     agents = [path.with_suffix(".npz") for path in (shipped, trained)]
-    same_agent = not agents[1].exists() or same_arrays(*agents)
+    same_agent = not agents[1].exists() or same_agents(*agents)
     if same_rows and same_agent:
         return IDENTICAL, "evaluations and agent" if agents[1].exists() else "evaluations"
     changes = changed_origin(*(read_provenance(path) for path in (shipped, trained)))
@@ -40,16 +40,27 @@ def judge_run(shipped: Path, trained: Path, seeds: Sequence[Path]) -> tuple[str,
     return (WITHIN if within else DIFFERS), detail
 
 
-def same_arrays(*paths: Path) -> bool:
-    """Compared by their arrays: another zlib compresses to other bytes."""
+def same_agents(*paths: Path) -> bool:
+    """By what they hold but for powr's version: another zlib compresses to other bytes."""
     if not all(path.exists() for path in paths):
         return False
-    with np.load(paths[0]) as first, np.load(paths[1]) as second:
-        names = sorted(first)
-        return names == sorted(second) and all(
-            first[name].dtype == second[name].dtype and np.array_equal(first[name], second[name])
-            for name in names
+    (metadata, arrays), (other_metadata, others) = map(read_agent, paths)
+    return (
+        metadata == other_metadata
+        and arrays.keys() == others.keys()
+        and all(
+            array.dtype == others[name].dtype and np.array_equal(array, others[name])
+            for name, array in arrays.items()
         )
+    )
+
+
+def read_agent(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """The metadata without the version of powr that wrote them, and the arrays."""
+    with np.load(path) as archive:
+        arrays = dict(archive)
+    metadata = json.loads(str(arrays.pop("metadata")))
+    return {key: value for key, value in metadata.items() if key != "version"}, arrays
 
 
 def read_provenance(path: Path) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """A run trained again: identical, like one more seed, or in disagreement."""
 
 import copy
+import json
 
 import numpy as np
 import pytest
@@ -9,11 +10,12 @@ from suite.release.agreement import DIFFERS, IDENTICAL, OPEN, WITHIN, judge_run
 from tests.support.run_files import PROVENANCE, csv_text, run_of, write_run
 
 
-def trained(folder, seed, late, provenance=PROVENANCE, agent=0.0):
+def trained(folder, seed, late, provenance=PROVENANCE, agent=0.0, **metadata):
     """A run whose return is 0 at 100 timesteps, `late` at 1,000 and 1 at 5,000."""
     text = csv_text({100: 0.0, 1000: late, 5000: 1.0})
     path = write_run(folder, run_of("FrozenLake-v1", "powr", seed), text, provenance)
-    np.savez(path.with_suffix(".npz"), coefficients=np.full(3, agent))
+    metadata = json.dumps({"version": "0.1.0", "plans": 1, **metadata})
+    np.savez(path.with_suffix(".npz"), metadata=metadata, coefficients=np.full(3, agent))
     return path
 
 
@@ -32,6 +34,11 @@ def test_the_same_bits_are_identical_wherever_they_were_computed(seeds, tmp_path
         assert judge_run(seeds[0], again, seeds) == (IDENTICAL, "evaluations and agent")
 
 
+def test_a_new_version_of_powr_that_trains_the_same_agent_is_identical(seeds, tmp_path):
+    again = trained(tmp_path / "here", 0, 0.2, version="1.0.0")
+    assert judge_run(seeds[0], again, seeds) == (IDENTICAL, "evaluations and agent")
+
+
 def test_a_baseline_has_no_agent(seeds, tmp_path):
     again = trained(tmp_path / "here", 0, 0.2)
     for path in (again, seeds[0]):
@@ -39,7 +46,9 @@ def test_a_baseline_has_no_agent(seeds, tmp_path):
     assert judge_run(seeds[0], again, seeds) == (IDENTICAL, "evaluations")
 
 
-@pytest.mark.parametrize("change", [{"late": 0.21}, {"late": 0.2, "agent": 1e-9}])
+@pytest.mark.parametrize(
+    "change", [{"late": 0.21}, {"late": 0.2, "agent": 1e-9}, {"late": 0.2, "plans": 2}]
+)
 def test_on_the_same_versions_and_processor_every_bit_counts(seeds, tmp_path, change):
     finding, detail = judge_run(seeds[0], trained(tmp_path / "here", 0, **change), seeds)
     assert finding == DIFFERS
