@@ -2,6 +2,6 @@
 
 from powr.agent import POWR
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 
 __all__ = ["POWR"]

@@ -17,6 +17,8 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+import powr
+
 pytestmark = pytest.mark.repository
 
 ROOT = Path(__file__).parent.parent
@@ -49,6 +51,14 @@ def needed_by(name, extras=()):
         marker = requirement.marker
         if marker is None or any(marker.evaluate({"extra": extra}) for extra in ("", *extras)):
             yield requirement
+
+
+def test_version_changelog_and_citation_name_the_same_release():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    newest = re.search(r"^## (\S+) \((\S+)\)$", changelog, re.MULTILINE).groups()
+    assert newest == (powr.__version__, str(citation["date-released"]))
+    assert citation["version"] == powr.__version__
 
 
 def test_every_line_is_one_exact_version():
