@@ -66,8 +66,8 @@ if PARTIAL:
 PLOTS = sorted(Path("suite/plots").glob("*.py"))
 CODE = sorted(
     path
-    for path in [*Path("suite").rglob("*.py"), *Path("powr").glob("*.py")]
-    if not path.is_relative_to("suite/plots")
+    for path in [*Path("suite").rglob("*.py"), *Path("powr").rglob("*.py")]
+    if "plots" not in path.parts
 )
 
 

@@ -3,7 +3,7 @@
 
 rule theory_tables:
     input:
-        code=sorted([*Path("suite/theory").glob("*.py"), *Path("powr").glob("*.py")]),
+        code=[path for path in CODE if "theory" in path.parts or "powr" in path.parts],
     output:
         inexact_pmd="results/theory/inexact_pmd.csv",
         estimation="results/theory/estimation.csv",
