@@ -9,11 +9,9 @@ from typing import Any
 
 import baselines
 from powr import POWR
-from powr.kernels import Dirac, Exponential, Gaussian, Kernel
+from powr.kernels import BUILT_IN, Kernel
 from suite import SuiteError
 from suite.training import environments
-
-KERNELS = {kernel.__name__: kernel for kernel in (Dirac, Gaussian, Exponential)}
 
 Callback = Callable[[Any], bool]  # called with the agent after every timestep; True stops
 Learn = Callable[..., Any]  # timesteps, callback: Callback
@@ -64,6 +62,6 @@ def own_arguments(algorithm: dict[str, Any]) -> dict[str, Any]:
 
 
 def build_kernel(name: str, **parameters: Any) -> Kernel:
-    if name not in KERNELS:
-        raise ValueError(f"kernel {name} is not one of {', '.join(KERNELS)}")
-    return KERNELS[name](**parameters)
+    if name not in BUILT_IN:
+        raise ValueError(f"kernel {name} is not one of {', '.join(BUILT_IN)}")
+    return BUILT_IN[name](**parameters)
