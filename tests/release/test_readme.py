@@ -36,7 +36,7 @@ def test_table_is_renewed_between_its_comments():
     assert new.startswith(
         f"{readme.BEGIN_VERDICTS}\n| sentences of the paper | reproduced | partly |"
     )
-    assert f"| Theory | 9 | 2 |  | 1 |\n\n{readme.END}before\n{readme.BEGIN}9 of 14 runs " in new
+    assert f"| Theory | 9 | 2 | 0 | 1 |\n\n{readme.END}before\n{readme.BEGIN}9 of 14 runs " in new
     assert "| algorithm | Taxi-v3, return 6 |" in new
     assert "| POWR | 7 of 7: 12,589 |\n| DQN | 0 of 2 |\n" in new
     assert new.endswith(f"\n\n{readme.END}after\n")
