@@ -16,7 +16,7 @@ VERBS = {
     "run": ("suite.training.run", "train one algorithm on one environment with one seed"),
     "compare": (
         "suite.compare.command",
-        "POWR and its peers on an environment of yours, in one command",
+        "POWR and the algorithms that fit an environment of yours",
     ),
     "aggregate": ("suite.results.aggregate", "the tables of a scale, from its run files"),
     "figure": ("suite.plots.render", "one figure, from the tables of a scale"),
