@@ -49,8 +49,7 @@ def read_counts(root: Path) -> dict[str, dict[str, int]]:
 def count_table(counts: Mapping[str, Mapping[str, int]]) -> str:
     """How many sentences of each kind have each verdict."""
     rows = [
-        [kind, *(str(found[verdict]) for verdict in VERDICTS)]
-        for kind, found in counts.items()
+        [kind, *(str(found[verdict]) for verdict in VERDICTS)] for kind, found in counts.items()
     ]
     return markdown.table([["sentences of the paper", *VERDICTS], *rows])
 
