@@ -18,7 +18,7 @@ rule train:
     conda:
         "../environment.yml"
     threads: 1
-    # Twice what was measured at the paper scale: 0.66 GB, and 152 minutes on a core that was shared.
+    # Twice what was measured at the paper scale: 0.68 GB, and 152 minutes on a core that was shared.
     resources:
         mem_mb=1400,
         runtime=300,
