@@ -241,7 +241,11 @@ def test_refuses_the_name_of_another_run(capsys, envs, out):
     [
         ("dqn", {"n_step": 5}, "n_step"),
         ("ppo", {"n_steps": 0}, "ppo does not accept the settings"),
-        ("powr", {"kernel": {"name": "Cosine"}}, "kernel Cosine is not one of Dirac, Expon"),
+        (
+            "powr",
+            {"kernel": {"name": "Cosine"}},
+            "kernel Cosine is not one of Dirac, Exponential, Gaussian, Matern32, Matern52",
+        ),
         ("powr", {"kernel": {"name": "Gaussian"}}, "bandwidth"),
         ("powr", {"gamma": 2}, "gamma"),
     ],
