@@ -95,6 +95,8 @@ rule all:
         report=f"{RESULTS}/report.html",
         crate=[f"{RESULTS}/ro-crate-metadata.json"] if SCALE == "paper" else [],
     localrule: True
+    message:
+        "{rule}: done"
 
 
 include: "rules/benchmark.smk"

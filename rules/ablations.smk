@@ -20,6 +20,8 @@ rule ablation_table:
     localrule: True
     conda:
         "../environment.yml"
+    message:
+        "{rule}: {output[0]}"
     shell:
         "python -m suite ablations 2> {log:q}"
 
@@ -39,6 +41,8 @@ rule ablation_figure:
         "../environment.yml"
     params:
         folder=lambda wildcards, output: Path(output.pdf).parent,
+    message:
+        "{rule}: {output[0]}"
     shell:
         "python -m suite figure {wildcards.figure:q} --scale ablations --out-dir {params.folder:q} 2> {log:q}"
 
@@ -57,5 +61,7 @@ rule ablations:
     localrule: True
     conda:
         "../environment.yml"
+    message:
+        "{rule}: {output[0]}"
     shell:
         "python -m suite ablations-page --out {output.page:q} 2> {log:q}"

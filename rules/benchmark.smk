@@ -22,6 +22,8 @@ rule train:
     resources:
         mem_mb=1400,
         runtime=300,
+    message:
+        "{rule}: {wildcards.algorithm} on {wildcards.env}, seed {wildcards.seed}"
     shell:
         "python -m suite run --scale {wildcards.scale:q} --env {wildcards.env:q}"
         " --algorithm {wildcards.algorithm:q} --seed {wildcards.seed} --envs {input.study:q}"
@@ -60,6 +62,8 @@ rule aggregate:
     params:
         scale=SCALE,
         partial="--partial" if PARTIAL else "",
+    message:
+        "{rule}: {output[0]}"
     shell:
         "python -m suite aggregate --scale {params.scale:q} {params.partial} 2> {log:q}"
 
@@ -89,6 +93,8 @@ rule figure:
         scale=SCALE,
         folder=lambda wildcards, output: Path(output.pdf).parent,
         authors=lambda wildcards: ["--authors"] if wildcards.authors else [],
+    message:
+        "{rule}: {output[0]}"
     shell:
         "python -m suite figure {wildcards.name:q} {params.authors:q} --scale {params.scale:q}"
         " --out-dir {params.folder:q} 2> {log:q}"
@@ -106,6 +112,8 @@ rule gif:
     localrule: True
     conda:
         "../environment.yml"
+    message:
+        "{rule}: {output[0]}"
     shell:
         "python -m powr render {input.agent:q} --out {output:q} > {log:q} 2>&1"
 
@@ -115,6 +123,8 @@ rule gifs:
     input:
         expand(rules.gif.output, env=AGENTS),
     localrule: True
+    message:
+        "{rule}: done"
 
 
 rule claims:
@@ -136,6 +146,8 @@ rule claims:
     params:
         scale=SCALE,
         partial="--partial" if PARTIAL else "",
+    message:
+        "{rule}: {output[0]}"
     shell:
         "python -m suite claims --scale {params.scale:q} {params.partial} 2> {log:q}"
 
@@ -156,6 +168,8 @@ rule cost:
     params:
         verb="cost",
         scale=SCALE,
+    message:
+        "{rule}: {output[0]}"
     shell:
         "python -m suite {params.verb:q} --scale {params.scale:q} 2> {log:q}"
 
@@ -205,6 +219,8 @@ rule report:
     params:
         scale=SCALE,
         theory=THEORY_FIGURE,
+    message:
+        "{rule}: {output[0]}"
     shell:
         "python -m suite report --scale {params.scale:q}"
         " --figures {input.figures:q} {params.theory:q} 2> {log:q}"

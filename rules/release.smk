@@ -23,6 +23,8 @@ rule model_cards:
         "../environment.yml"
     params:
         scale=SCALE,
+    message:
+        "{rule}: {output[0]}"
     shell:
         "python -m suite cards --scale {params.scale:q} 2> {log:q}"
 
@@ -47,6 +49,8 @@ rule crate:
     params:
         scale=SCALE,
         more=THEORY_FIGURE,
+    message:
+        "{rule}: {output[0]}"
     shell:
         "python -m suite crate --scale {params.scale:q}"
         " --figures {input.figures:q} {params.more:q} 2> {log:q}"

@@ -15,6 +15,8 @@ rule theory_tables:
         "../environment.yml"
     params:
         folder=lambda wildcards, output: Path(output.estimation).parent,
+    message:
+        "{rule}: {output[0]}"
     shell:
         "python -m suite theory --out-dir {params.folder:q} 2> {log:q}"
 
@@ -35,5 +37,7 @@ rule theory:
         "../environment.yml"
     params:
         folder=lambda wildcards, output: Path(output.pdf).parent,
+    message:
+        "{rule}: {output[0]}"
     shell:
         "python -m suite figure theory --scale theory --out-dir {params.folder:q} 2> {log:q}"

@@ -118,15 +118,16 @@ class Repository:
 
 
 def jobs(output: str) -> list[Job]:
-    found = []
-    for name, body in re.findall(r"^(?:local)?rule (\w+):\n((?:    .*\n)*)", output, re.MULTILINE):
-        text = re.search(r"^    wildcards: (.*)$", body, re.MULTILINE)
-        wildcards = dict(pair.split("=") for pair in text[1].split(", ")) if text else {}
-        seed = wildcards.get("seed")
-        found.append(
-            Job(name, wildcards.get("env"), wildcards.get("algorithm"), seed and int(seed))
-        )
-    return found
+    """The jobs that snakemake says it runs: "Job 3: train_powr: powr on Taxi-v3, seed 0"."""
+    return [
+        Job(rule, *run_of(subject))
+        for rule, subject in re.findall(r"^Job \d+: (\w+): (.*)$", output, re.MULTILINE)
+    ]
+
+
+def run_of(subject: str) -> tuple[str | None, str | None, int | None]:
+    run = re.fullmatch(r"(\S+) on (\S+), seed (\d+)", subject)
+    return (run[2], run[1], int(run[3])) if run else (None, None, None)
 
 
 def trained(planned: list[Job]) -> set[Job]:

@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from tests.workflow.repository import Repository, trained
+from tests.workflow.repository import Repository, jobs, trained
 
 pytestmark = pytest.mark.workflow
 
@@ -110,5 +110,5 @@ def test_tables_made_again_are_the_same_bytes_and_stale_run_files_are_never_read
     (clone.folder / "results/tiny/curves.csv").unlink()
     done = clone.snakemake()
     assert done.returncode == 0, done.stderr
-    assert "rule aggregate:" in done.stderr + done.stdout
+    assert "aggregate" in {job.rule for job in jobs(done.stderr + done.stdout)}
     assert clone.git("diff", "--name-only", "--", "results").strip() == ""
