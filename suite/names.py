@@ -11,6 +11,6 @@ NAMES = {
 
 
 def algorithm_name(key: str) -> str:
-    """POWR for powr, DQN-tuned for dqn-tuned: what stands before the first hyphen is a name."""
+    """POWR for powr, DQN-authors for dqn-authors: what stands before the first hyphen is a name."""
     name, hyphen, variant = key.partition("-")
     return NAMES.get(key, name.upper() + hyphen + variant)

@@ -47,7 +47,7 @@ def describe(options: argparse.Namespace) -> Entity:
     study, document = config.load(options.envs), ledger.load(options.claims)
     loaded = aggregate.load_runs(study, options.scale, options.results, partial=True)
     judged = ledger.read_judged(folder / "claims.csv", document, loaded)
-    files = list(file_entities(study, folder, loaded.metadata))
+    files = list(file_entities(folder, loaded.metadata))
     figures = [figure_entity(path) for path in options.figures]
     trainings = list(training_entities(loaded.metadata))
     verdicts = [verdict_entity(entry, document["sets"], figures) for entry in judged]
@@ -94,9 +94,7 @@ def root_entity(
     )
 
 
-def file_entities(
-    study: Mapping[str, Any], folder: Path, runs: Mapping[Run, Mapping[str, Any]]
-) -> Iterator[Entity]:
+def file_entities(folder: Path, runs: Mapping[Run, Mapping[str, Any]]) -> Iterator[Entity]:
     """Tables and pages, then the files of each run, then the model cards."""
     for name in dict.fromkeys([*PAGES, *TABLES]):
         yield file_entity(folder, name, f"{name} of the scale {folder.name}")

@@ -22,6 +22,7 @@ from tests.support.replication import ROOT
 
 LOADING = "link, iframe, frame, object, embed, base, source, video, audio, script[src]"
 VOID = {"meta", "img", "br", "input"}
+SAVED = {"agent_sha256": "1" * 64}  # of the JSON beside a run file
 
 
 class Page:
@@ -305,12 +306,17 @@ class TestHostileText:
 
     def test_an_agent_is_offered_where_the_run_saved_one(self):
         runs = [config.Run("quick", "Taxi-v3", "powr", seed, "0" * 12) for seed in range(3)]
-        (group,) = evidence.group_runs(runs, {runs[0]: {}, runs[1]: {"agent_sha256": "1" * 64}})
+        (group,) = evidence.group_runs(runs, {runs[0]: {}, runs[1]: SAVED})
         assert [suffixes for *_, suffixes in group.files] == [
             ["csv", "json"],
             ["csv", "json", "npz"],
             [],
         ]
+
+    def test_an_agent_that_is_not_shipped_is_not_offered(self):
+        run = config.Run("paper", "Taxi-v3", "powr-authors", 0, "0" * 12)
+        (group,) = evidence.group_runs([run], {run: SAVED})
+        assert group.files[0][-1] == ["csv", "json"]
 
     def test_addresses_are_quoted(self):
         run = config.Run("quick", 'a"b c#d', "powr", 0, "0" * 12)
