@@ -85,6 +85,19 @@ def test_readme_tells_the_medians_of_the_ladder(sentence):
     assert written == [median(*place) for place in PROSE[sentence]]
 
 
+def test_readme_tells_the_curves_and_ends_on_taxi():
+    text = " ".join((ROOT / readme.README).read_text().split())
+    curves = pd.read_csv(ROOT / "results/paper/curves.csv").query("environment == 'Taxi-v3'")
+    deepest = curves.query("algorithm == 'powr-authors'")["mean"].min()
+    assert f"its curve first sinks to {deepest:.0f}; A2C, PPO and TRPO end at -200" in text
+    for name in ("a2c", "ppo", "trpo"):
+        assert curves.query("algorithm == @name")["mean"].iloc[-1] == -200
+    claims = pd.read_csv(ROOT / "results/paper/claims.csv")
+    dqn = claims.query("id == 'taxi-local-optimum' and subject == 'Taxi-v3: DQN-authors'")
+    assert (dqn["estimate"] - 4 / 7).abs().max() < 1e-5
+    assert "four of its seven runs end near the optimum" in text
+
+
 def test_readme_counts_the_runs_that_are_missing():
     table = pd.read_csv(ROOT / "results/paper/ladder.csv")
     authors = table[
