@@ -101,7 +101,7 @@ def train(options: argparse.Namespace) -> None:
         agent.learn(options.timesteps, progress_bar=can_show_progress())
     seconds = time.monotonic() - started
     agent.save(options.save)
-    print(training_summary(agent, seconds, options.save))
+    print(training_summary(agent, seconds, options.save, options.env, options.env_kwargs))
 
 
 def evaluate(options: argparse.Namespace) -> None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import shlex
 import shutil
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from powr.rollout import env_name
+from powr.layouts import layout_of
 
 if TYPE_CHECKING:
     from powr.agent import POWR
@@ -19,16 +22,21 @@ if TYPE_CHECKING:
 # Episodes that a mean is taken over.
 WINDOW = 10
 
+Keywords = Sequence[tuple[str, Any]]  # of gymnasium.make
 
-def training_summary(agent: POWR, seconds: float, path: str | Path) -> str:
-    """One table, and the commands that can be typed next."""
+
+def training_summary(
+    agent: POWR, seconds: float, path: str | Path, env_id: str, env_kwargs: Keywords
+) -> str:
+    """One table, and the commands that can be typed next; id and keywords are those typed."""
     settings = agent.settings_
     results = [("result", "", ""), *results_of(agent, seconds)]
     choices = [("chosen", "", "")] + [
         (f"  {name}", shown(value), why) for name, (value, why) in settings.items()
     ]
     rows = results + (choices if settings else [])
-    return "\n".join(["", *as_table(rows), "", f"saved to {path}", "", *next_commands(agent, path)])
+    commands = next_commands(agent, path, environment_options(env_id, env_kwargs))
+    return "\n".join(["", *as_table(rows), "", f"saved to {path}", "", "next:", *commands])
 
 
 def results_of(agent: POWR, seconds: float) -> Iterator[tuple[str, str, str]]:
@@ -71,17 +79,35 @@ def arrivals_of(
         yield (name, f"at {when[met[0]]:,}", what) if len(met) else (name, "not yet", what)
 
 
-def next_commands(agent: POWR, path: str | Path) -> list[str]:
+def environment_options(env_id: str, env_kwargs: Keywords) -> str:
+    """What must be typed again: a saved agent does not know the module of its environment."""
+    if ":" not in env_id:
+        return ""
+    keywords = [f"{key}={json.dumps(value)}" for key, value in env_kwargs]
+    typed = ["--env", env_id, *(["--env-kwargs", *keywords] if keywords else [])]
+    return f" {shlex.join(typed)}"
+
+
+def next_commands(agent: POWR, path: str | Path, environment: str) -> Iterator[str]:
+    """Those that can be followed: not every environment has pictures."""
+    file, stem = shlex.quote(str(path)), Path(path).with_suffix("")
     spec = agent.env.spec
-    foreign = f" --env {spec.id}" if spec and ":" in env_name(agent.env) else ""
     endless = " --max-steps 200" if spec and not spec.max_episode_steps else ""
-    stem = Path(path).with_suffix("")
-    return [
-        "next:",
-        f"  python -m powr evaluate {path}{foreign}{endless}",
-        f"  python -m powr explain {path}{foreign} --out {stem}.png",
-        f"  python -m powr render {path}{foreign}{endless} --out {stem}.gif",
-    ]
+    yield f"  python -m powr evaluate {file}{environment}{endless}"
+    if agent.n_plans_ and has_layout(agent.env):
+        picture = shlex.quote(f"{stem}.png")
+        yield f"  python -m powr explain {file}{environment} --out {picture}"
+    if "rgb_array" in agent.env.metadata.get("render_modes", []):
+        animation = shlex.quote(f"{stem}.gif")
+        yield f"  python -m powr render {file}{environment}{endless} --out {animation}"
+
+
+def has_layout(env: gymnasium.Env) -> bool:
+    try:
+        layout_of(env)
+    except ValueError:
+        return False
+    return True
 
 
 def shown(value: Any) -> str:

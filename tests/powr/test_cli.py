@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -73,6 +74,50 @@ def test_train_ends_with_a_table_and_commands_that_work(trained, tmp_path):
     for command in commands:
         assert powr(*command.split(), cwd=tmp_path).returncode == 0, command
     assert sorted(os.listdir(tmp_path)) == ["agent.gif", "agent.npz", "agent.png"]
+
+
+PAID_WALK = """
+import gymnasium
+import numpy as np
+from gymnasium.spaces import Box, Discrete
+
+
+class PaidWalk(gymnasium.Env):
+    observation_space, action_space = Box(-9, 9, (2,), np.float64), Discrete(2)
+
+    def __init__(self, pay=3, motto=""):
+        self.pay = pay
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.place = self.np_random.normal(size=2)
+        return self.place, {}
+
+    def step(self, action):
+        self.place = np.clip(self.place + action - 0.5, -9, 9)
+        return self.place, self.pay, False, False, {}
+
+
+gymnasium.register("PaidWalk-v0", PaidWalk, max_episode_steps=10)
+"""
+
+
+def test_the_commands_work_for_an_environment_of_ones_own(tmp_path):
+    """It is made by its module with the keywords of training; it has no pictures of its own."""
+    (tmp_path / "my_module.py").write_text(PAID_WALK)
+    env = ["--env", "my_module:PaidWalk-v0", "--env-kwargs", "pay=9", "motto=it's mine"]
+    finished = powr("train", *env, "--timesteps", 60, "--save", "my agent.npz", cwd=tmp_path)
+    commands = re.findall(r"^  python -m powr (.*)$", finished.stdout, re.MULTILINE)
+    assert [command.split()[0] for command in commands] == ["evaluate", "explain"]
+    evaluated, explained = (powr(*shlex.split(command), cwd=tmp_path) for command in commands)
+    assert re.search(r"^deterministic +90.00 ", evaluated.stdout, re.MULTILINE), evaluated.stderr
+    assert (tmp_path / "my agent.png").exists(), explained.stderr
+
+
+def test_no_picture_is_offered_where_none_can_be_drawn(tmp_path, capsys):
+    path = tmp_path / "agent.npz"
+    assert cli.main(f"train --env Blackjack-v1 --timesteps 30 --save {path}".split()) == 0
+    assert "explain" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(("timesteps", "expected"), [(5, "no episode has ended"), (150, "not yet")])
