@@ -66,15 +66,19 @@ Layout = GridMap | Sequence[Plane]
 
 
 def layout_of(env: gymnasium.Env) -> Layout:
-    """The layout of an environment's states; an error says why there is none."""
-    kind = type(env.unwrapped).__name__
-    if kind in MAPS:
+    """The layout of an environment's states; an error says why there is none.
+
+    What a wrapper changes lies nowhere that is known; `layout_of(env.unwrapped)` is blind to it.
+    """
+    kind = known_kind(env)
+    if kind in MAPS and keeps_actions(env):
         return MAPS[kind](env.unwrapped)
     space, name = env.observation_space, env_name(env)
     if not isinstance(space, Box):
         raise ValueError(
             f"{name} cannot be drawn: no map is known of its observations, {space}. Maps are known "
-            "of CliffWalking, FrozenLake and Taxi; for another environment give "
+            "of gymnasium's CliffWalking, FrozenLake and Taxi without wrappers that change "
+            "observations or actions; elsewhere call, in Python, "
             "powr.plots.draw(agent, layout=powr.layouts.GridMap(...))"
         )
     n_dimensions = int(np.prod(space.shape))
@@ -88,6 +92,34 @@ def layout_of(env: gymnasium.Env) -> Layout:
     names = NAMES.get(kind, [f"observation {i}" for i in range(n_dimensions)])
     pairs = PAIRS.get(kind) or [(i, i + 1) for i in range(0, n_dimensions - 1, 2)]
     return [coordinate_plane(names, i, j) for i, j in pairs]
+
+
+def known_kind(env: gymnasium.Env) -> str:
+    """The class of an environment of gymnasium's that is observed as it is; "" of any other."""
+    kind = type(env.unwrapped)
+    # Another package may have a class of the same name with states that mean something else.
+    is_known = kind.__module__.startswith("gymnasium.envs.") and keeps_observations(env)
+    return kind.__name__ if is_known else ""
+
+
+def keeps_observations(env: gymnasium.Env) -> bool:
+    """Whether no wrapper changes what the environment shows, as far as can be told."""
+    same_space = env.observation_space == env.unwrapped.observation_space
+    return same_space and not is_wrapped(env, gymnasium.ObservationWrapper)
+
+
+def keeps_actions(env: gymnasium.Env) -> bool:
+    """Whether no wrapper changes what an action means, as far as can be told."""
+    same_space = env.action_space == env.unwrapped.action_space
+    return same_space and not is_wrapped(env, gymnasium.ActionWrapper)
+
+
+def is_wrapped(env: gymnasium.Env, kind: type[gymnasium.Wrapper]) -> bool:
+    while isinstance(env, gymnasium.Wrapper):
+        if isinstance(env, kind):
+            return True
+        env = env.env
+    return False
 
 
 # -- maps -----------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from powr.files import check_destination, written_aside
+from powr.layouts import keeps_actions
 from powr.rollout import Moment, env_name, rollout
 from powr.spaces import actions_of
 
@@ -115,7 +116,7 @@ def shrink(pixels: NDArray) -> Image.Image:
 def action_names(env: gymnasium.Env) -> Sequence[str]:
     """What the environment's documentation calls its actions where known, else their numbers."""
     start, n_actions = int(actions_of(env).start), int(actions_of(env).n)
-    names = ACTION_NAMES.get(env_name(env).partition("-v")[0], ())
+    names = ACTION_NAMES.get(env_name(env).partition("-v")[0], ()) if keeps_actions(env) else ()
     return names if len(names) == n_actions else [str(start + i) for i in range(n_actions)]
 
 

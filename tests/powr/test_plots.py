@@ -7,6 +7,13 @@ from pathlib import Path
 import gymnasium
 import numpy as np
 import pytest
+from gymnasium.spaces import Box, Discrete
+from gymnasium.wrappers import (
+    FlattenObservation,
+    FrameStackObservation,
+    TransformAction,
+    TransformObservation,
+)
 from PIL import Image
 
 from powr import POWR, plots
@@ -219,32 +226,56 @@ def test_a_map_of_ones_own():
     assert texts(panel).count(">") >= 8
 
 
-# -- what cannot be drawn -------------------------------------------------------------------------
+def turned(env):
+    """Observations and actions in reverse."""
+    env = TransformObservation(env, lambda state: state[::-1], env.observation_space)
+    return TransformAction(env, lambda action: 2 - action, env.action_space)
 
 
 @pytest.mark.parametrize(
-    ("env", "message"),
+    ("wrap", "n_planes", "actions"),
     [
-        (gymnasium.make("Blackjack-v1"), "Blackjack-v1 cannot be drawn: no map is known"),
-        (
-            gymnasium.wrappers.TransformObservation(
-                gymnasium.make("CartPole-v1"),
-                lambda state: state[:1],
-                gymnasium.spaces.Box(-5, 5, (1,)),
-            ),
-            "have 1 dimensions",
-        ),
-        (
-            gymnasium.wrappers.TransformObservation(
-                gymnasium.make("CartPole-v1"),
-                lambda state: np.tile(state, 3),
-                gymnasium.spaces.Box(-np.inf, np.inf, (12,)),
-            ),
-            "have 12 dimensions",
-        ),
+        (lambda env: FrameStackObservation(env, 2), 2, ["left", "none", "right"]),
+        (turned, 1, ["0", "1", "2"]),
     ],
-    ids=["cards", "line", "many dimensions"],
+    ids=["stacked", "turned"],
 )
+def test_what_a_wrapper_changes_is_named_by_its_number(wrap, n_planes, actions):
+    figure = plots.draw(POWR(wrap(gymnasium.make("MountainCar-v0")), seed=1000).learn(60))
+    value, policy = figure.axes[:2]
+    assert titles(figure).count("Value") == n_planes
+    assert (value.get_xlabel(), value.get_ylabel()) == ("observation 0", "observation 1")
+    assert [text.get_text() for text in policy.get_legend().texts] == actions
+
+
+# -- what cannot be drawn -------------------------------------------------------------------------
+
+
+class FrozenLakeEnv(Corridor):
+    """A namesake of gymnasium's."""
+
+
+LAKE, POLE = gymnasium.make("FrozenLake-v1", is_slippery=False), gymnasium.make("CartPole-v1")
+CHANGED = "no map is known.*without wrappers that change observations or actions"
+
+UNDRAWABLE = {
+    "cards": (gymnasium.make("Blackjack-v1"), "Blackjack-v1 cannot be drawn: no map is known"),
+    "namesake": (FrozenLakeEnv(), "no map is known"),
+    "renumbered": (TransformObservation(LAKE, lambda state: 15 - state, Discrete(16)), CHANGED),
+    "other actions": (TransformAction(LAKE, lambda action: 1 + action, Discrete(2)), CHANGED),
+    "flattened": (FlattenObservation(LAKE), "have 16 dimensions"),
+    "line": (
+        TransformObservation(POLE, lambda state: state[:1], Box(-5, 5, (1,))),
+        "have 1 dimensions",
+    ),
+    "many dimensions": (
+        TransformObservation(POLE, lambda state: np.tile(state, 3), Box(-np.inf, np.inf, (12,))),
+        "have 12 dimensions",
+    ),
+}
+
+
+@pytest.mark.parametrize(("env", "message"), UNDRAWABLE.values(), ids=UNDRAWABLE)
 def test_what_cannot_be_drawn_is_refused(env, message):
     with pytest.raises(ValueError, match=message):
         plots.draw(POWR(env, seed=1000).learn(60))
