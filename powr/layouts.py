@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import gymnasium
 import numpy as np
-from gymnasium.spaces import Box
+from gymnasium.spaces import Box, Discrete, Space
 from numpy.typing import NDArray
 
 from powr.rollout import env_name
+from powr.spaces import actions_of, finite_parts, is_finite
 
 UP, DOWN, LEFT, RIGHT = (0, 1), (0, -1), (-1, 0), (1, 0)
 
@@ -25,7 +27,7 @@ class GridMap:
 
     Attributes
     ----------
-    states : (rows, columns) of state numbers, or a map per title.
+    states : (rows, columns) of state numbers by title; in closed cells any number, such as -1.
     arrows : what each action looks like: a direction (right, up), or a letter.
     legend : what the letters mean.
     letters : what stands in a cell, by its number of row and column.
@@ -92,6 +94,41 @@ def layout_of(env: gymnasium.Env) -> Layout:
     names = NAMES.get(kind, [f"observation {i}" for i in range(n_dimensions)])
     pairs = PAIRS.get(kind) or [(i, i + 1) for i in range(0, n_dimensions - 1, 2)]
     return [coordinate_plane(names, i, j) for i, j in pairs]
+
+
+def check_layout(layout: Layout, env: gymnasium.Env) -> None:
+    """Refuse a layout that the states or actions of an environment do not fit into."""
+    space, name = env.observation_space, env_name(env)
+    if isinstance(layout, GridMap) != is_finite(space):
+        expected = "a GridMap" if is_finite(space) else "planes, or left out,"
+        raise ValueError(f"layout must be {expected} for the observations of {name}, {space}")
+    if isinstance(layout, GridMap):
+        n_actions = int(actions_of(env).n)
+        if len(layout.arrows) != n_actions:
+            raise ValueError(
+                f"layout has {len(layout.arrows)} arrows, but {name} has {n_actions} actions: give "
+                "each action a direction or a letter"
+            )
+        check_cells(layout, space)
+
+
+def check_cells(layout: GridMap, space: Space) -> None:
+    first = int(space.start) if isinstance(space, Discrete) else 0
+    last = first + math.prod(int(size) for part in finite_parts(space) for size in part.sizes) - 1
+    if not isinstance(layout.states, Mapping) or not layout.states:
+        raise ValueError(f'layout.states must be maps by title, {{"": map}}, got {layout.states!r}')
+    for title, cells in layout.states.items():
+        if not isinstance(cells, np.ndarray) or cells.ndim != 2:
+            raise ValueError(
+                f"layout.states[{title!r}] must be an array of rows and columns, got "
+                f"{type(cells).__name__} of shape {np.shape(cells)}"
+            )
+        for cell, state in np.ndenumerate(cells):
+            if cell not in layout.closed and not first <= state <= last:
+                raise ValueError(
+                    f"layout.states[{title!r}] has the state {state} in cell {cell}, but states "
+                    f"are numbered from {first} to {last}: correct it, or name the cell in closed"
+                )
 
 
 def known_kind(env: gymnasium.Env) -> str:

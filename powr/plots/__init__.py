@@ -20,9 +20,9 @@ try:
 except ImportError as error:
     raise ImportError("pictures need matplotlib: pip install 'powr[plots]'") from error
 
-from powr.beliefs import beliefs_of, history_of_beliefs
+from powr.beliefs import Beliefs, beliefs_of, history_of_beliefs
 from powr.files import check_destination, written_aside
-from powr.layouts import GridMap, Layout, layout_of
+from powr.layouts import GridMap, Layout, check_layout, layout_of
 from powr.plots.drawing import Drawing
 from powr.plots.quantities import QUANTITIES
 from powr.render import write_gif
@@ -30,12 +30,14 @@ from powr.render import write_gif
 if TYPE_CHECKING:
     from powr.agent import POWR
 
+Show = Sequence[str] | None
+
 _MOMENTS = 24
 _FRAME_MS = 400
 _DOTS_PER_INCH, _DOTS_OF_ANIMATION = 110, 80
 
 
-def draw(agent: POWR, *, show: Sequence[str] | None = None, layout: Layout | None = None) -> Figure:
+def draw(agent: POWR, *, show: Show = None, layout: Layout | None = None) -> Figure:
     """What an agent thinks, as a matplotlib figure.
 
     Parameters
@@ -45,16 +47,15 @@ def draw(agent: POWR, *, show: Sequence[str] | None = None, layout: Layout | Non
         with the policy on it where there are several maps.
     layout : how states lie on paper. Default: from the environment, see `powr.layouts`.
     """
-    layout = layout_of(agent.env) if layout is None else layout
     beliefs = beliefs_of(agent)
-    return Drawing(agent, layout, chosen(show, layout), beliefs).draw(beliefs)
+    return prepare(agent, show, layout, beliefs).draw(beliefs)
 
 
 def explain(
     agent: POWR,
     path: str | Path,
     *,
-    show: Sequence[str] | None = None,
+    show: Show = None,
     layout: Layout | None = None,
 ) -> None:
     """Write what an agent thinks to `path`: a picture (.png) or an animation over training (.gif).
@@ -72,13 +73,21 @@ def explain(
         with written_aside(path) as file:
             draw(agent, show=show, layout=layout).savefig(file, format="png", dpi=_DOTS_PER_INCH)
         return
-    layout = layout_of(agent.env) if layout is None else layout
-    drawing = Drawing(agent, layout, chosen(show, layout), beliefs_of(agent))
+    drawing = prepare(agent, show, layout, beliefs_of(agent))
     moments = history_of_beliefs(agent, _MOMENTS)
     write_gif([picture(drawing.draw(beliefs)) for beliefs in moments], path, frame_ms=_FRAME_MS)
 
 
-def chosen(show: Sequence[str] | None, layout: Layout) -> list[str]:
+def prepare(agent: POWR, show: Show, layout: Layout | None, last: Beliefs) -> Drawing:
+    """A drawing that fits the agent and what was asked for."""
+    if layout is None:
+        layout = layout_of(agent.env)
+    else:
+        check_layout(layout, agent.env)
+    return Drawing(agent, layout, chosen(show, layout), last)
+
+
+def chosen(show: Show, layout: Layout) -> list[str]:
     """The quantities to draw, checked."""
     n_maps = len(layout.states) if isinstance(layout, GridMap) else 1
     if show is None:

@@ -52,6 +52,8 @@ class Drawing:
         if isinstance(layout, GridMap):
             states = np.concatenate([cells.ravel() for cells in layout.states.values()])
             known = states[last.visits(states) > 0]
+            if not len(known):
+                raise ValueError("the agent never was in a state of layout: map other states")
             visits, values = last.visits(known), last.values(known)
         else:
             self.planes = [PlaneSampler(plane, last) for plane in layout]

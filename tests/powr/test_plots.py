@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import gymnasium
@@ -18,7 +19,7 @@ from PIL import Image
 
 from powr import POWR, plots
 from powr.beliefs import beliefs_of, history_of_beliefs
-from powr.layouts import DOWN, RIGHT, GridMap, layout_of
+from powr.layouts import DOWN, RIGHT, GridMap, Plane, layout_of
 from powr.plots.planes import PlaneSampler
 from powr.tabular import TabularMDP
 from tests.powr.environments import Corridor
@@ -248,6 +249,15 @@ def test_what_a_wrapper_changes_is_named_by_its_number(wrap, n_planes, actions):
     assert [text.get_text() for text in policy.get_legend().texts] == actions
 
 
+def test_a_cell_without_a_state_is_closed(lake):
+    cells = np.arange(16).reshape(4, 4)
+    cells[1, 1] = -1
+    closed = GridMap({"": cells}, arrows="abcd", closed=frozenset([(1, 1)]))
+    assert plots.draw(lake, layout=closed).axes
+    with pytest.raises(ValueError, match=r"has the state -1 in cell \(1, 1\), but states"):
+        plots.draw(lake, layout=replace(closed, closed=frozenset()))
+
+
 # -- what cannot be drawn -------------------------------------------------------------------------
 
 
@@ -279,6 +289,31 @@ UNDRAWABLE = {
 def test_what_cannot_be_drawn_is_refused(env, message):
     with pytest.raises(ValueError, match=message):
         plots.draw(POWR(env, seed=1000).learn(60))
+
+
+CELLS = np.arange(16).reshape(4, 4)
+
+UNFIT = {
+    "too few arrows": (GridMap({"": CELLS}, arrows="ab"), "has 2 arrows, but FrozenLake-v1 has 4"),
+    "a line": (GridMap({"": CELLS[0]}, arrows="abcd"), r"rows and columns, got ndarray .*\(4,\)"),
+    "no title": (GridMap(CELLS, arrows="abcd"), "must be maps by title"),
+    "too large": (GridMap({"": CELLS + 1}, arrows="abcd"), "numbered from 0 to 15"),
+    "never seen": (GridMap({"": CELLS[1:2, 1:2]}, arrows="abcd"), "never was in a state of layout"),
+    "a plane": ([Plane("x", "y", None, None)], r"must be a GridMap for .* FrozenLake-v1, Discrete"),
+}
+
+
+@pytest.mark.parametrize(("layout", "message"), UNFIT.values(), ids=UNFIT)
+def test_a_layout_that_does_not_fit_is_refused(layout, message, lake):
+    with pytest.raises(ValueError, match=message):
+        plots.draw(lake, layout=layout)
+
+
+def test_a_map_of_a_box_is_refused(car):
+    with pytest.raises(
+        ValueError, match="layout must be planes, or left out, for the observations"
+    ):
+        plots.draw(car, layout=GridMap({"": CELLS}, arrows="abc"))
 
 
 def test_an_agent_without_a_plan_is_refused():
