@@ -30,7 +30,7 @@ from powr.render import write_gif
 if TYPE_CHECKING:
     from powr.agent import POWR
 
-Show = Sequence[str] | None
+Show = str | Sequence[str] | None
 
 _MOMENTS = 24
 _FRAME_MS = 400
@@ -43,8 +43,8 @@ def draw(agent: POWR, *, show: Show = None, layout: Layout | None = None) -> Fig
     Parameters
     ----------
     agent : a trained agent.
-    show : some of "value", "policy", "visits" and "uncertainty"; default: all of them, or the value
-        with the policy on it where there are several maps.
+    show : one or some of "value", "policy", "visits" and "uncertainty"; default: all of them, or
+        the value with the policy on it where there are several maps.
     layout : how states lie on paper. Default: from the environment, see `powr.layouts`.
     """
     beliefs = beliefs_of(agent)
@@ -92,12 +92,13 @@ def chosen(show: Show, layout: Layout) -> list[str]:
     n_maps = len(layout.states) if isinstance(layout, GridMap) else 1
     if show is None:
         return ["value"] if n_maps > 1 else list(QUANTITIES)
-    for name in show:
-        if name not in QUANTITIES:
-            raise ValueError(f"show must be some of {', '.join(QUANTITIES)}, got {name!r}")
-    if n_maps > 1 and len(show) != 1:
+    names = [show] if isinstance(show, str) else list(dict.fromkeys(show))
+    unknown = ", ".join(repr(name) for name in names if name not in QUANTITIES)
+    if unknown or not names:
+        raise ValueError(f"show must be some of {', '.join(QUANTITIES)}, got {unknown or 'none'}")
+    if n_maps > 1 and len(names) != 1:
         raise ValueError(f"there are {n_maps} maps per quantity: show one quantity alone")
-    return list(dict.fromkeys(show))
+    return names
 
 
 def picture(figure: Figure) -> Image.Image:

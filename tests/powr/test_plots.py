@@ -258,6 +258,10 @@ def test_a_cell_without_a_state_is_closed(lake):
         plots.draw(lake, layout=replace(closed, closed=frozenset()))
 
 
+def test_one_quantity_may_be_named_alone(lake):
+    assert titles(plots.draw(lake, show="value")) == ["Value"]
+
+
 # -- what cannot be drawn -------------------------------------------------------------------------
 
 
@@ -314,6 +318,12 @@ def test_a_map_of_a_box_is_refused(car):
         ValueError, match="layout must be planes, or left out, for the observations"
     ):
         plots.draw(car, layout=GridMap({"": CELLS}, arrows="abc"))
+
+
+@pytest.mark.parametrize("show", [["valeu"], "valeu", []])
+def test_what_is_not_known_is_not_shown(show, lake):
+    with pytest.raises(ValueError, match=r"show must be some of value, .*, got ('valeu'|none)$"):
+        plots.draw(lake, show=show)
 
 
 def test_an_agent_without_a_plan_is_refused():
