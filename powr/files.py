@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -36,3 +36,10 @@ def check_destination(path: str | Path) -> None:
         raise IsADirectoryError(f"{path} cannot be written: it is a folder, give a file's name")
     if not os.access(folder, os.W_OK):
         raise PermissionError(f"{path} cannot be written: the folder {folder} is read-only")
+
+
+def check_suffix(path: str | Path, meanings: Mapping[str, str]) -> None:
+    """Refuse a name whose ending is none of those given, each with what is written under it."""
+    if Path(path).suffix not in meanings:
+        endings = " or ".join(f"in {suffix} for {what}" for suffix, what in meanings.items())
+        raise ValueError(f"{path} cannot be written: its name must end {endings}")

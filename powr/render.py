@@ -12,7 +12,7 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from powr.files import check_destination, written_aside
+from powr.files import check_destination, check_suffix, written_aside
 from powr.layouts import keeps_actions
 from powr.rollout import Moment, env_name, rollout
 from powr.spaces import actions_of
@@ -65,6 +65,7 @@ def render_episode(
 ) -> Moment:
     """Play one episode and write it to `path` as a GIF; returns the episode's last moment."""
     check_destination(path)
+    check_suffix(path, {".gif": "an animation"})
     env = picture_env(agent.env)
     try:
         moments = rollout(agent, env, seed=seed, deterministic=deterministic, max_steps=max_steps)

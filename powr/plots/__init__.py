@@ -21,7 +21,7 @@ except ImportError as error:
     raise ImportError("pictures need matplotlib: pip install 'powr[plots]'") from error
 
 from powr.beliefs import Beliefs, beliefs_of, history_of_beliefs
-from powr.files import check_destination, written_aside
+from powr.files import check_destination, check_suffix, written_aside
 from powr.layouts import GridMap, Layout, check_layout, layout_of
 from powr.plots.drawing import Drawing
 from powr.plots.quantities import QUANTITIES
@@ -63,13 +63,8 @@ def explain(
     The animation makes the plans of training again, from the transitions up to each moment.
     """
     check_destination(path)
-    suffix = Path(path).suffix
-    if suffix not in (".png", ".gif"):
-        raise ValueError(
-            f"{path} cannot be written: its name must end in .png for a picture or in .gif for an "
-            "animation over training"
-        )
-    if suffix == ".png":
+    check_suffix(path, {".png": "a picture", ".gif": "an animation over training"})
+    if Path(path).suffix == ".png":
         with written_aside(path) as file:
             draw(agent, show=show, layout=layout).savefig(file, format="png", dpi=_DOTS_PER_INCH)
         return

@@ -287,6 +287,7 @@ BAD = {
     "render agent.npz": "arguments are required: --out",
     "render missing.npz --out a.gif": "No such file or directory: 'missing.npz'",
     "render agent.npz --out nowhere/a.gif": "there is no folder nowhere",
+    "render agent.npz --out a.png": "a.png cannot be written: its name must end in .gif for an",
     "render agent.npz --out a.gif --seed x": "--seed: must be a whole number",
     "explain": "arguments are required: FILE",
     "explain missing.npz": "No such file or directory: 'missing.npz'",
