@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import re
 import sys
 import time
 import traceback
@@ -52,8 +53,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def report(options: argparse.Namespace, message: str, code: int) -> int:
-    print(f"python -m powr {options.name}: {' '.join(message.split())}", file=sys.stderr)
+    line = in_flags(" ".join(message.split()), options)
+    print(f"python -m powr {options.name}: {line}", file=sys.stderr)
     return code
+
+
+def in_flags(message: str, options: argparse.Namespace) -> str:
+    """The library asks for its arguments by "give NAME"; a command, where it has the flag, by it.
+
+    >>> in_flags("give summed=True, or give kernel", argparse.Namespace(summed=False))
+    'give --summed, or give kernel'
+    """
+
+    def flag(match: re.Match[str]) -> str:
+        return f"give --{match[1].replace('_', '-')}" if match[1] in options else match[0]
+
+    return re.sub(r"\bgive (\w+)(?:=True)?", flag, message)
 
 
 @contextmanager

@@ -229,7 +229,7 @@ class BoxPlanner(_Optimist):
         if kernel is not None and not isinstance(kernel, Stationary):
             raise ValueError(
                 f"kernel {kernel!r} is not a function of distances, which the values of a box "
-                "need: use one of powr.kernels, or summed=True"
+                "need: use another of powr.kernels, or give summed=True"
             )
         super().__init__(n_actions, **settings)
         self.kernel = kernel

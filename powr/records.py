@@ -140,7 +140,7 @@ def check_known_again(
     if given is None:
         raise ValueError(
             f"its kernel {record['type']} is not one of powr's own, and a file is never asked for "
-            "code: give kernel, the one it was trained with, to POWR.load"
+            "code: load it in Python by POWR.load(path, kernel=...), the one it was trained with"
         )
     check_kernel(given, state_shape)
     expected, found = np.array(record["gram"], float), sample_gram(given, state_shape)

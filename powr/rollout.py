@@ -46,7 +46,7 @@ def time_limit(env: gymnasium.Env, max_steps: int | None = None) -> int:
     limits = [limit for limit in (max_steps, env.spec and env.spec.max_episode_steps) if limit]
     if not limits:
         raise ValueError(
-            f"{env_name(env)} has no time limit, so an episode may never end: set max_steps"
+            f"{env_name(env)} has no time limit, so an episode may never end: give max_steps"
         )
     return min(limits)
 

@@ -191,7 +191,7 @@ BAD = {
     "--env CartPole-v1 --timesteps 1e3": "must be a whole number of at least 1, got '1e3'",
     "--env CartPole-v1 --timesteps 10 --seeds 0": "must be a whole number of at least 1, got '0'",
     "--env NoSuchPole-v1 --timesteps 10": "NoSuchPole-v1 with {} cannot be made",
-    "--env CliffWalking-v1 --timesteps 10": "has no time limit",
+    "--env CliffWalking-v1 --timesteps 10": "or by --env-kwargs max_episode_steps=200",
     "--env CartPole-v1 --timesteps 10 --algorithms nobody": "nobody: is not one of powr",
     "--env CartPole-v1 --timesteps 10 --out note.txt": "note.txt: is a file",
     "--env CartPole-v1 --timesteps 10 --envs none.yaml": "none.yaml",

@@ -310,7 +310,7 @@ ENVIRONMENTS = {
     "OldStep-v0": ("failed in step(", "not enough values to unpack"),
     "OldReset-v0": ("failed in reset: ",),
     "ContinuousActions-v0": ("powr does not accept", "the action space must be Discrete"),
-    "Endless-v0": ("has no time limit", "give it max_episode_steps in its kwargs"),
+    "Endless-v0": ("has no time limit", "give it max_episode_steps, in its kwargs in envs.yaml"),
 }
 
 

@@ -34,7 +34,8 @@ def make(settings: Mapping[str, Any]) -> gymnasium.Env:
     if env.spec is None or env.spec.max_episode_steps is None:
         raise SuiteError(
             f"environment {settings['id']} has no time limit, so an evaluation might never end: "
-            "give it max_episode_steps in its kwargs"
+            "give it max_episode_steps, in its kwargs in envs.yaml or by --env-kwargs "
+            "max_episode_steps=200"
         )
     return Guarded(env, settings["id"])
 

@@ -189,7 +189,10 @@ def test_a_kernel_of_ones_own_is_given_to_load(path):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (None, r"Doubled is not one of powr's own.*: give kernel, .*to POWR\.load"),
+        (
+            None,
+            r"Doubled is not one of powr's own.*: load it in Python by POWR\.load\(path, kernel=",
+        ),
         (Doubled([0.6, 0.07]), "other values at the same states"),
         (Exponential([0.6, 0.06]), "other values at the same states"),
         ("Doubled", "kernel must be one of"),

@@ -109,6 +109,7 @@ def test_the_commands_work_for_an_environment_of_ones_own(tmp_path):
     finished = powr("train", *env, "--timesteps", 60, "--save", "my agent.npz", cwd=tmp_path)
     commands = re.findall(r"^  python -m powr (.*)$", finished.stdout, re.MULTILINE)
     assert [command.split()[0] for command in commands] == ["evaluate", "explain"]
+    assert powr("evaluate", "my agent.npz", cwd=tmp_path).stderr.endswith(": give --env\n")
     evaluated, explained = (powr(*shlex.split(command), cwd=tmp_path) for command in commands)
     assert re.search(r"^deterministic +90.00 ", evaluated.stdout, re.MULTILINE), evaluated.stderr
     assert (tmp_path / "my agent.png").exists(), explained.stderr
@@ -225,7 +226,7 @@ def test_an_environment_without_time_limit_takes_max_steps(tmp_path, capsys):
     path = str(tmp_path / "agent.npz")
     POWR("CliffWalking-v1").learn(20).save(path)
     assert cli.main(["evaluate", path]) == 2
-    assert "no time limit" in capsys.readouterr().err
+    assert "no time limit, so an episode may never end: give --max-steps" in capsys.readouterr().err
     assert cli.main(["evaluate", path, "--episodes", "2", "--max-steps", "10"]) == 0
 
 
@@ -275,6 +276,8 @@ BAD = {
     f"{TRAIN} --bandwidth 0.1": "--bandwidth needs a kernel that has one",
     f"{TRAIN} --kernel Gaussian --bandwidth -1": "bandwidth must be positive and finite",
     f"{TRAIN} --kernel Gaussian --bandwidth 1 2 3": "3 bandwidths, but states have 1 dimensions",
+    f"{TRAIN} --epoch-growth 1": "a setting of the paper's alternation: give --summed with",
+    f"{TRAIN} --env MountainCar-v0 --kernel Dirac": "another of powr.kernels, or give --summed",
     f"{TRAIN} --save nowhere/out.npz": "there is no folder nowhere",
     f"{TRAIN} --save .": "it is a folder",
     "evaluate": "arguments are required: FILE",
