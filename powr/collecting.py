@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import math
 import warnings
-from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from types import ModuleType
 from typing import Any, TypeVar
 
 import gymnasium
 import numpy as np
-from gymnasium.envs.registration import EnvSpec
 from numpy.typing import NDArray
 
+from powr.fingerprint import layers_of, plain
 from powr.policy import Policy
 from powr.spaces import actions_of, observations_of
 from powr.transitions import Columns
@@ -245,46 +242,3 @@ class Collector:
 def rows_of(column: NDArray) -> list:
     """Numbers as Python's own, which hash and compare quickly; vectors as arrays."""
     return column.tolist() if column.ndim == 1 else list(column)
-
-
-def layers_of(env: gymnasium.Env) -> Iterator[gymnasium.Env]:
-    """The environment, and what it wraps."""
-    while isinstance(env, gymnasium.Wrapper):
-        yield env
-        env = env.env
-    yield env
-
-
-# Where the state of an environment is looked for: not in longer collections, nor in deeper ones.
-_LONGEST, _DEEPEST = 100, 4
-
-# What an environment holds besides its state.
-_NOT_STATE = (gymnasium.Env, gymnasium.Space, EnvSpec, ModuleType, type)
-
-
-def plain(value: Any, depth: int = _DEEPEST, within_object: bool = False) -> Any:
-    """The value in a form that later changes leave alone; None if it is not plain data.
-
-    An object is its attributes, without the objects among them.
-    """
-    if value is None or isinstance(value, int | float | str | np.generic):
-        return value
-    if isinstance(value, np.random.Generator):
-        return plain_items(value.bit_generator.state, _DEEPEST, within_object)
-    if isinstance(value, np.ndarray):
-        return value.tobytes()
-    if isinstance(value, list | tuple | deque | dict | set):
-        return plain_items(value, depth, within_object)
-    if within_object or isinstance(value, _NOT_STATE):
-        return None
-    return plain_items(getattr(value, "__dict__", {}), depth, within_object=True)
-
-
-def plain_items(values: Any, depth: int, within_object: bool) -> Any:
-    if depth == 0 or len(values) > _LONGEST:
-        return None
-    try:
-        return json.dumps(values)  # many times as fast
-    except (TypeError, ValueError, RecursionError):  # there are arrays or objects among them
-        items = values.items() if isinstance(values, dict) else enumerate(values)
-        return {key: plain(item, depth - 1, within_object) for key, item in items}
