@@ -12,7 +12,7 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from powr.fingerprint import layers_of, plain
+from powr.fingerprint import glance, layers_of, plain
 from powr.policy import Policy
 from powr.spaces import actions_of, observations_of
 from powr.transitions import Columns
@@ -138,9 +138,9 @@ class Collector:
         """The answer of a callback, which may use the environment.
 
         This is called at every step: a time limit tells at once whether there was another, and
-        only without one is all plain data compared.
+        only without one is plain data compared, of which large collections would take too long.
         """
-        look = self._counters if self._counts_steps else self._fingerprint
+        look = self._counters if self._counts_steps else self._glance
         before = look()
         answer = callback(agent)
         if self.episode is not None and look() != before:
@@ -151,6 +151,9 @@ class Collector:
         """What only steps and resets change: time limits and the random state."""
         elapsed = [vars(layer).get("_elapsed_steps") for layer in self._layers]
         return [*elapsed, plain(vars(self._layers[-1]).get("_np_random"))]
+
+    def _glance(self) -> list[Any]:
+        return [glance(vars(layer)) for layer in self._layers]
 
     def _fingerprint(self) -> list[Any]:
         """The plain data in the environment and its wrappers, which steps and resets change."""

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import sys
 import warnings
 from types import SimpleNamespace
 
@@ -191,6 +192,7 @@ HOLDERS = {
     "a dict with an object": lambda: Kept({"object": object()}),
     "an object": lambda: Kept(SimpleNamespace()),
     "an object that holds others": lambda: Kept(SimpleNamespace(other=object())),
+    "an object with a large table": lambda: Kept(SimpleNamespace(table=[[0] * 50] * 50)),
 }
 
 
@@ -208,6 +210,24 @@ def test_use_of_an_environment_is_noticed_wherever_it_keeps_its_state(make, by_c
         if not by_callback:
             use(agent)
     assert snapshot(agent) == snapshot(POWR(Corridor()).learn(80))
+
+
+def n_calls(run):
+    """How many functions are called in a run: a measure of its cost that no other process sways."""
+    counts = {"call": 0, "c_call": 0, "return": 0, "c_return": 0, "c_exception": 0}
+    sys.setprofile(lambda frame, event, argument: counts.update({event: counts[event] + 1}))
+    try:
+        run()
+    finally:
+        sys.setprofile(None)
+    return counts["call"] + counts["c_call"]
+
+
+def test_a_callback_is_cheap_where_there_is_a_large_table_and_no_time_limit():
+    agents = POWR("CliffWalking-v1"), POWR("CliffWalking-v1")
+    plain = n_calls(lambda: agents[0].learn(300))
+    assert n_calls(lambda: agents[1].learn(300, callback=lambda agent: None)) < 3 * plain
+    assert snapshot(agents[0]) == snapshot(agents[1])
 
 
 class Unrepeatable(Corridor):
