@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from powr.fingerprint import glance, layers_of, plain
 from powr.policy import Policy
+from powr.rollout import env_name
 from powr.spaces import actions_of, observations_of
 from powr.transitions import Columns
 from powr.validation import LARGEST
@@ -21,6 +22,10 @@ from powr.validation import LARGEST
 T = TypeVar("T")
 
 _USE_ANOTHER = ": use another environment there"
+
+# What gymnasium's calls return.
+_RESET = ("observation", "info")
+_STEP = ("observation", "reward", "terminated", "truncated", "info")
 
 
 @dataclass
@@ -88,9 +93,12 @@ class Collector:
     def _step(self, policy: Policy) -> bool:
         episode = self.episode or self._begin()
         action = policy.act(episode.observations[-1], self.generator.random())
-        observation, reward, terminated, truncated, _ = self.env.step(self._first_action + action)
+        answer = self.env.step(self._first_action + action)
         self.num_timesteps += 1
-        reward = float(reward)  # single precision has no number as large as the bound
+        observation, paid, terminated, truncated, _ = self._unpacked(answer, "step", _STEP)
+        reward = number_of(paid)
+        if reward is None:
+            raise self._error(f"the reward {paid!r}", "it must be one number, and not in an array")
         episode.observations.append(self._checked(observation, reward))
         episode.actions.append(action)
         episode.rewards.append(reward)
@@ -216,16 +224,36 @@ class Collector:
         # There before its seed is drawn, so that an interrupt finds the state to go back to.
         episode = self.episode = Episode(0, self.num_timesteps, state, [])
         episode.seed = self._draw_seed()
-        observation, _ = self.env.reset(seed=episode.seed)
+        answer = self.env.reset(seed=episode.seed)
+        observation, _ = self._unpacked(answer, "reset", _RESET)
         episode.observations.append(self._checked(observation, 0.0))
         return episode
 
     def _draw_seed(self) -> int:
         return int(self.generator.integers(2**31))
 
+    def _unpacked(self, answer: Any, call: str, names: tuple[str, ...]) -> Any:
+        """The answer of a call, if it has as many parts as gymnasium gives it."""
+        is_split = isinstance(answer, tuple | list)
+        if is_split and len(answer) == len(names):
+            return answer
+        found = f"{len(answer)} values" if is_split else repr(answer)
+        raise self._error(
+            f"{found} from {call}",
+            f"it must return {', '.join(names)}, as gymnasium has it. Change {call}, or wrap an "
+            "environment of the older gym by the package shimmy",
+        )
+
     def _checked(self, observation: Any, reward: float) -> int | NDArray:
         """The observation as a state; an environment that returns nonsense is stopped here."""
-        state = self.observations.state(observation)
+        try:
+            state = self.observations.state(observation)
+        except (TypeError, ValueError) as error:
+            raise self._error(
+                f"observation {observation!r}",
+                f"{error}. Change observation_space or what is returned, for example by "
+                "gymnasium.wrappers.TransformObservation",
+            ) from error
         if not (math.isfinite(reward) and (isinstance(state, int) or np.isfinite(state).all())):
             fault = "both must be finite"
         elif abs(reward) > LARGEST:
@@ -235,11 +263,23 @@ class Collector:
             )
         else:
             return state
-        raise ValueError(
-            f"the environment returned observation {observation} with reward {reward} at "
-            f"timestep {self.num_timesteps}: {fault}. The episode was discarded and the agent is "
-            "as it was before it"
+        raise self._error(f"observation {observation} with reward {reward}", fault)
+
+    def _error(self, returned: str, fault: str) -> ValueError:
+        return ValueError(
+            f"{env_name(self.env)} returned {returned} at timestep {self.num_timesteps}: {fault}. "
+            "The episode was discarded and the agent is as it was before it"
         )
+
+
+def number_of(reward: Any) -> float | None:
+    """A reward in double precision, where the bound is a number; None if it is not one number."""
+    try:
+        if isinstance(reward, float | int) or not (isinstance(reward, str) or np.ndim(reward)):
+            return float(reward)
+    except (TypeError, ValueError):
+        pass
+    return None
 
 
 def rows_of(column: NDArray) -> list:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import operator
 from collections.abc import Iterator
 from typing import Any, NamedTuple, Protocol
 
@@ -85,8 +86,13 @@ class Observations(Protocol):
 
 def observations_of(space: Space) -> Observations:
     if isinstance(space, Discrete):
-        return DiscreteObservations()
+        return DiscreteObservations(space)
     if isinstance(space, Box):
+        if 0 in space.shape:
+            raise ValueError(
+                f"the observation space {space} is empty: use Discrete(1) where there is nothing "
+                "to observe, by gymnasium.wrappers.TransformObservation"
+            )
         return BoxObservations(space)
     if is_finite(space):
         return FiniteObservations(space)
@@ -108,14 +114,37 @@ class DiscreteObservations:
 
     shape: tuple[int, ...] = ()
 
+    def __init__(self, space: Discrete):
+        self._space = space
+        self._least = int(space.start)
+        self._largest = self._least + int(space.n) - 1
+
     def state(self, observation: Any) -> int:
-        return int(observation)
+        try:
+            state = operator.index(observation)
+        except TypeError:
+            if not isinstance(observation, np.bool_):
+                raise ValueError(
+                    f"observation must be an integer of {self._space}, got {observation!r}"
+                ) from None
+            state = int(observation)
+        if not self._least <= state <= self._largest:
+            raise ValueError(f"observation must lie within {self._space}, got {state}")
+        return state
 
     def states(self, observations: Any) -> tuple[NDArray, bool]:
-        observations = np.asarray(observations)
-        single = observations.ndim == 0
-        batch = observations[None] if single else observations
-        return check_states(batch, "observation", ()), single
+        given = check_numeric(observations, "observation")
+        is_whole = given.dtype.kind in "biu" or given.size == 0  # an empty list is one of floats
+        if not is_whole or given.ndim > 1:
+            raise ValueError(
+                f"observation must be integers of {self._space}, one alone or of shape (n,), "
+                f"got {given.dtype} of shape {given.shape}"
+            )
+        states = given.reshape(-1).astype(int)
+        outside = (states < self._least) | (states > self._largest)
+        if outside.any():
+            raise ValueError(f"observation must lie within {self._space}, got {states[outside][0]}")
+        return states, given.ndim == 0
 
 
 class BoxObservations:
@@ -127,18 +156,20 @@ class BoxObservations:
 
     def state(self, observation: Any) -> NDArray:
         # A copy, since an environment may go on writing into the array that it returned.
-        return np.array(observation, float).reshape(self.shape)
+        state = np.array(observation, float)
+        if state.shape != self._shape:
+            raise ValueError(f"observation must have shape {self._shape}, got {state.shape}")
+        return state.reshape(self.shape)
 
     def states(self, observations: Any) -> tuple[NDArray, bool]:
-        observations = check_numeric(observations, "observation")
-        single = observations.ndim == len(self._shape)
-        batch = observations[None] if single else observations
-        if len(self._shape) != 1:
-            if batch.shape[1:] != self._shape:
-                expected = ", ".join(["n", *map(str, self._shape)])
-                raise ValueError(f"observation must have shape ({expected}), got {batch.shape}")
-            batch = batch.reshape(len(batch), *self.shape)
-        return check_states(batch, "observation", self.shape), single
+        given = check_numeric(observations, "observation")
+        single = given.shape == self._shape
+        if not single and given.shape[1:] != self._shape:
+            batch = ", ".join(["n", *map(str, self._shape)])
+            raise ValueError(
+                f"observation must have shape {self._shape} or ({batch}), got {given.shape}"
+            )
+        return check_states(given.reshape(-1, *self.shape), "observation", self.shape), single
 
 
 class Part(NamedTuple):

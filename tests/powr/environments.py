@@ -43,8 +43,8 @@ class Corridor(gymnasium.Env):
 class Broken(Corridor):
     """A corridor that at one step of its life returns what it must not."""
 
-    def __init__(self, at_step: int | None = None, at_reset: int | None = None, **fault):
-        super().__init__(continuous=True)
+    def __init__(self, at_step=None, at_reset=None, continuous=True, **fault):
+        super().__init__(continuous=continuous)
         self.at_step, self.at_reset, self.fault = at_step, at_reset, fault
 
     def reset(self, *, seed=None, options=None):

@@ -14,6 +14,7 @@ from powr.kernels import Dirac, Exponential
 from tests.powr.environments import Broken, Corridor
 from tests.powr.snapshot import snapshot
 from tests.powr.summed import summed
+from tests.support.hostile_environments import OldReset, OldStep
 
 ROOT = Path(__file__).parents[2]
 SMALL = {"summed": True, "max_rank": 60, "mirror_steps": 2}
@@ -286,6 +287,60 @@ def test_nonsense_stops_training_and_leaves_the_agent_as_before_the_episode(faul
         agent.learn(100)
     assert snapshot(agent) == snapshot(POWR(Broken()).learn(20))
     assert snapshot(agent.learn(30)) == snapshot(POWR(Broken()).learn(50))
+
+
+OUT_OF_SHAPE = {
+    "too long": ({"observation": np.zeros(3)}, r"shape \(2,\), got \(3,\)"),
+    "a column": ({"observation": np.zeros((2, 1))}, r"shape \(2,\), got \(2, 1\)"),
+    "ragged": ({"observation": [[0.0], 1.0]}, "observation .* Change observation_space"),
+    "no reward": ({"reward": None}, "the reward None .* must be one number"),
+    "a reward in an array": ({"reward": np.ones(1)}, r"the reward array\(\[1\.\]\) .* one number"),
+    "a reward in words": ({"reward": "1"}, "the reward '1' .* must be one number"),
+    "half a place": (
+        {"observation": 0.5, "continuous": False},
+        r"observation 0\.5 .* an integer of Discrete\(10\), got 0\.5",
+    ),
+    "a place in an array": (
+        {"observation": np.array([3]), "continuous": False},
+        r"an integer of Discrete\(10\), got array\(\[3\]\)\. Change observation_space or",
+    ),
+    "a place beyond": (
+        {"observation": 10, "continuous": False},
+        r"must lie within Discrete\(10\), got 10",
+    ),
+}
+
+
+@pytest.mark.parametrize(("fault", "message"), OUT_OF_SHAPE.values(), ids=OUT_OF_SHAPE)
+def test_what_does_not_fit_its_space_is_named_and_leaves_the_agent_as_before(fault, message):
+    agent = POWR(Broken(at_step=25, **fault))
+    with pytest.raises(ValueError, match=message) as caught:
+        agent.learn(100)
+    assert "<Broken instance> returned" in str(caught.value)
+    assert "at timestep 25: " in str(caught.value)
+    kept = {name: value for name, value in fault.items() if name == "continuous"}
+    assert snapshot(agent) == snapshot(POWR(Broken(**kept)).learn(20))
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (OldReset, r"returned array\(.*\) from reset .* must return observation, info, .*shimmy"),
+        (OldStep, "returned 4 values from step .* terminated, truncated, info, .*shimmy"),
+    ],
+)
+def test_an_environment_of_the_older_gym_is_told_how_to_change(make, message):
+    with pytest.raises(ValueError, match=message):
+        POWR(make()).learn(10)
+
+
+def test_numpys_truth_values_and_integers_are_places():
+    class Told(Corridor):
+        def observation(self):
+            kinds = np.bool_, np.int8, np.uint64, np.array, bool
+            return kinds[self.n_steps % 5](self.place) if self.place < 2 else self.place
+
+    assert snapshot(POWR(Told()).learn(200)) == snapshot(POWR(Corridor()).learn(200))
 
 
 # -- kernels --------------------------------------------------------------------------------------

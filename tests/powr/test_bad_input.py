@@ -56,6 +56,12 @@ def test_observations_must_be_finite_or_a_box(space):
     assert str(space) in str(caught.value)
 
 
+@pytest.mark.parametrize("shape", [(0,), (3, 0)])
+def test_a_box_must_hold_a_number(shape):
+    with pytest.raises(ValueError, match=r"observation space Box.* is empty: use Discrete\(1\)"):
+        POWR(untouchable(Box(-1.0, 1.0, shape)))
+
+
 @pytest.mark.parametrize("env", [None, 3, object, {"id": "CartPole-v1"}], ids=str)
 def test_env_must_be_an_environment_or_an_id(env):
     with pytest.raises(TypeError, match=r"gymnasium\.Env or the id of one, got"):
@@ -152,10 +158,10 @@ def test_total_timesteps_must_be_a_count(total, error):
 @pytest.mark.parametrize(
     ("observation", "error", "message"),
     [
-        ([0.1, 0.2, 0.3], ValueError, r"\(n, 2\), got \(1, 3\)"),
+        ([0.1, 0.2, 0.3], ValueError, r"shape \(2,\) or \(n, 2\), got \(3,\)"),
         (np.zeros((4, 3)), ValueError, r"\(n, 2\), got \(4, 3\)"),
         (np.zeros((2, 2, 2)), ValueError, r"got \(2, 2, 2\)"),
-        (0.5, ValueError, "shape"),
+        (0.5, ValueError, r"shape \(2,\) or \(n, 2\), got \(\)"),
         ([0.1, NAN], ValueError, "must be finite, got nan at row 0"),
         ([[0.0, 0.0], [INF, 0.0]], ValueError, "must be finite, got inf at row 1"),
         (["left", "right"], TypeError, "must be numbers"),
@@ -168,10 +174,24 @@ def test_observations_must_fit_the_space(ask, observation, error, message):
         ask(POWR(untouchable()), observation)
 
 
-@pytest.mark.parametrize("observation", [0.5, [0.5, 1.5], [[1, 2]]])
+@pytest.mark.parametrize("observation", [0.0, 0.5, [0.5, 1.5], [[1, 2]]])
 def test_discrete_observations_must_be_integers(observation):
-    with pytest.raises(ValueError, match="integers"):
+    with pytest.raises(ValueError, match=r"integers of Discrete\(5\), .*, got .* of shape"):
         POWR(untouchable(Discrete(5))).predict(observation)
+
+
+@pytest.mark.parametrize("ask", [POWR.predict, POWR.action_probabilities])
+@pytest.mark.parametrize(("observation", "named"), [(1, 1), (-4, -4), ([-2, 0, 2], 2)])
+def test_discrete_observations_must_lie_within_their_space(ask, observation, named):
+    agent = POWR(untouchable(Discrete(3, start=-2)))
+    with pytest.raises(ValueError, match=rf"within Discrete\(3, start=-2\), got {named}"):
+        ask(agent, observation)
+    assert len(ask(agent, [-2, -1, 0])[0]) == 3
+
+
+def test_no_discrete_observations_have_no_actions():
+    actions, _ = POWR(untouchable(Discrete(3))).predict([])
+    assert actions.shape == (0,)
 
 
 # -- transitions ----------------------------------------------------------------------------------

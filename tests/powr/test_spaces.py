@@ -153,7 +153,7 @@ def test_more_combinations_than_integers_are_hashed_alike_in_every_process():
         (PARTS["Blackjack"], np.array(3), r"tuple of 3 parts, got array\(3\)"),
         (Dict({"a": Discrete(2)}), [0, 1], r"observation\[0\] must be an observation, got 0"),
         (Dict({"a": Discrete(2)}), {"b": 1}, "must be a dict with 'a'"),
-        (Box(0, 1, (2, 3)), np.zeros((4, 3, 2)), r"shape \(n, 2, 3\), got \(4, 3, 2\)"),
+        (Box(0, 1, (2, 3)), np.zeros((4, 3, 2)), r"\(2, 3\) or \(n, 2, 3\), got \(4, 3, 2\)"),
     ],
 )
 def test_what_lies_outside_a_space_is_refused(space, observation, message):
