@@ -72,21 +72,32 @@ def check_states(
 ) -> NDArray:
     """States as an array of integers (n,) or of finite floats (n, d), each state of `shape`."""
     states = check_numeric(states, name)
-    if states.ndim == 1 and states.dtype.kind == "f":
-        raise ValueError(
-            f"{name} of shape {states.shape} must be integers: "
-            "give states of one real dimension as (n, 1), by states.reshape(-1, 1)"
-        )
+    if states.shape == (0,):
+        states = states.astype(int)  # an empty list is an array of floats
+    if shape is not None and (states.ndim == 0 or states.shape[1:] != shape):
+        expected = "(n,), integers" if shape == () else f"(n, {shape[0]})"
+        remedy = remedy_for_shape(states.shape, name, shape)
+        raise ValueError(f"{name} must have shape {expected}, got {states.shape}{remedy}")
     if states.ndim not in (1, 2):
         raise ValueError(f"{name} must have shape (n,) or (n, d), got {states.shape}")
-    if shape is not None and states.shape[1:] != shape:
-        expected = "(n,), integers" if shape == () else f"(n, {shape[0]})"
-        raise ValueError(f"{name} must have shape {expected}, got {states.shape}")
     if states.ndim == 1:
+        if states.dtype.kind == "f":
+            remedy = "" if shape == () else remedy_for_shape(states.shape, name, (1,))
+            raise ValueError(f"{name} of shape {states.shape} must be integers{remedy}")
         return states.astype(int)
     states = states.astype(float)
     check_finite(states, name)
     return states
+
+
+def remedy_for_shape(found: tuple[int, ...], name: str, shape: tuple[int, ...]) -> str:
+    """How to make states of `shape` of an array that lacks one dimension."""
+    if shape == (1,) and len(found) == 1:
+        return f": give states of one real dimension as (n, 1), by {name}.reshape(-1, 1)"
+    if found == shape:
+        one = f"[{name}]" if shape == () else f"{name}.reshape(1, -1)"
+        return f": give one state as a batch of one, by {one}"
+    return ""
 
 
 def check_numeric(values: ArrayLike, name: str) -> NDArray:

@@ -194,7 +194,13 @@ class WorldModel:
         """
         data = self._data
         counts = data.triple_count if past_termination else data.continuing_count
-        sums = next_counts(data, counts) @ np.asarray(f(self.states_), float)
+        values, n_states = np.asarray(f(self.states_), float), len(self.states_)
+        if values.shape != (n_states,):
+            raise ValueError(
+                f"f must return one number per state, an array of shape ({n_states},) for "
+                f"{n_states} states, got {values.shape}"
+            )
+        sums = next_counts(data, counts) @ values
         return self._regress(sums)(states)
 
     def solve(self, policy: NDArray, gamma: float, regularization: float | None = None) -> NDArray:

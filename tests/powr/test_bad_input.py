@@ -194,6 +194,36 @@ def test_no_discrete_observations_have_no_actions():
     assert actions.shape == (0,)
 
 
+# -- states ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("states", "asked", "n"),
+    [
+        (np.eye(3), np.eye(3)[0], 1),
+        (np.arange(3.0)[:, None], np.arange(2.0), 2),
+        (np.arange(3), np.array(1), 1),
+    ],
+    ids=["a vector", "numbers", "an integer"],
+)
+def test_the_remedy_for_states_that_lack_a_dimension_works(states, asked, n):
+    model = WorldModel(Gaussian(1.0) if states.ndim == 2 else Dirac(), 1)
+    model.fit(states, [0] * 3, [1.0] * 3, states, [False] * 3)
+    with pytest.raises(ValueError, match=r"states must have shape .*, got .*, by ") as caught:
+        model.reward(asked)
+    remedy = str(caught.value).rpartition(", by ")[2]
+    mended = eval(remedy, {"states": asked})  # noqa: S307
+    assert model.reward(mended).shape == (n, 1)
+
+
+@pytest.mark.parametrize("shape", [(2, 2), (2, 1), (1,), ()])
+def test_a_function_of_states_must_return_a_number_for_each(shape):
+    model = WorldModel(Gaussian(1.0), 1).fit(np.eye(2), [0, 0], [0, 0], np.eye(2), [0, 0])
+    message = rf"f must return .* shape \(2,\) .*, got {re.escape(str(shape))}"
+    with pytest.raises(ValueError, match=message):
+        model.expect(lambda states: np.ones(shape), np.eye(2))
+
+
 # -- transitions ----------------------------------------------------------------------------------
 
 

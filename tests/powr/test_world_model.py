@@ -583,7 +583,7 @@ BAD_DATA = [
     ({"actions": [0.0, 1.0]}, TypeError, "actions must be integers"),
     ({"terminated": [0.5, 0]}, ValueError, "terminated must be true or false"),
     ({"rewards": [[0.0], [0.0]]}, ValueError, r"rewards must have shape \(n,\)"),
-    ({"states": np.zeros((2, 2, 1))}, ValueError, r"states must have shape \(n,\) or \(n, d\)"),
+    ({"states": np.zeros((2, 2, 1))}, ValueError, r"states must have shape .*, got \(2, 2, 1\)"),
     ({"states": [["a", "b"], ["c", "d"]]}, TypeError, "states must be numbers"),
 ]
 GOOD_DATA = {
