@@ -164,6 +164,11 @@ def restore(
 ) -> POWR:
     shape = observations_of(env.observation_space).shape
     kernel = make_kernel(metadata["kernel"], given, shape)
+    if kernel is None and given is not None:
+        raise ValueError(
+            f"it was trained with the kernel that POWR chooses, not with {given!r}: leave out "
+            "kernel"
+        )
     agent = POWR(env, kernel=kernel, **metadata["settings"])
     keep_gamma(agent, metadata["environment"])
     chunks = [

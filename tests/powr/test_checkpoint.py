@@ -212,6 +212,13 @@ def test_another_kernel_than_the_built_in_one_is_refused(path):
         POWR.load(path, kernel=Gaussian(0.6))
 
 
+@pytest.mark.parametrize("make", [POWR, summed], ids=["afresh", "summed"])
+def test_a_kernel_for_an_agent_that_chose_its_own_is_refused(make, path):
+    make("FrozenLake-v1").learn(40).save(path)
+    with pytest.raises(ValueError, match=r"that POWR chooses, not with Gaussian\(0\.6\): leave"):
+        POWR.load(path, kernel=Gaussian(0.6))
+
+
 def test_loading_imports_nothing_that_the_file_names(path, tmp_path, monkeypatch):
     (tmp_path / "trap.py").write_text("raise SystemExit('imported')")
     monkeypatch.syspath_prepend(tmp_path)
