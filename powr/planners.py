@@ -113,9 +113,11 @@ class FinitePlanner(_Optimist):
     the ridge n lambda of Eq. (10) is that fraction, and the prior is that return.
     """
 
-    def __init__(self, n_actions: int, *, regularization: float | None, **settings: Any):
+    def __init__(
+        self, n_actions: int, *, regularization: float | None, why_gamma: str = "", **settings: Any
+    ):
         super().__init__(n_actions, **settings)
-        self.regularization = regularization
+        self.regularization, self._why_gamma = regularization, why_gamma
         self.data = Transitions((), n_actions)
         self._solver = EmpiricalMDP(self.data)
         self._news = News()
@@ -211,7 +213,7 @@ class FinitePlanner(_Optimist):
     def chosen(self) -> dict[str, Any]:
         return {
             "kernel": (Dirac(), "the states are finite"),
-            "gamma": (self.gamma, "ten time limits, at most a horizon of 1,000"),
+            "gamma": (self.gamma, self._why_gamma),
             "prior": self.returns.best_and_reason(),
             "regularization": (
                 self._imagined / max(self.data.size, 1),

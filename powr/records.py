@@ -14,6 +14,7 @@ import numpy as np
 from gymnasium.spaces import Box, Discrete, Space
 
 from powr.kernels import BUILT_IN, Kernel, check_kernel, sample_states
+from powr.rollout import limit_of
 from powr.spaces import finite_parts
 
 # The name in a record of every kernel that is not built in.
@@ -24,9 +25,10 @@ CUSTOM = "custom"
 
 def describe_env(env: gymnasium.Env) -> dict[str, Any]:
     """What gymnasium.make needs to make it anew; without "kwargs" where that is not enough."""
+    limit = limit_of(env)
     if env.spec is None:
-        return {"id": None}
-    record = {"id": env.spec.id, "max_episode_steps": env.spec.max_episode_steps}
+        return {"id": None, "max_episode_steps": limit}
+    record = {"id": env.spec.id, "max_episode_steps": limit}
     kwargs = {key: value for key, value in env.spec.kwargs.items() if key != "render_mode"}
     registered = gymnasium.registry.get(env.spec.id)
     as_registered = registered and env.spec.additional_wrappers == registered.additional_wrappers

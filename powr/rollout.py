@@ -6,6 +6,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import gymnasium
+from gymnasium.wrappers import TimeLimit
+
+from powr.fingerprint import layers_of
 
 if TYPE_CHECKING:
     from powr.agent import POWR
@@ -43,12 +46,20 @@ def rollout(
 
 def time_limit(env: gymnasium.Env, max_steps: int | None = None) -> int:
     """The number of steps after which an episode is sure to end."""
-    limits = [limit for limit in (max_steps, env.spec and env.spec.max_episode_steps) if limit]
+    limits = [limit for limit in (max_steps, limit_of(env)) if limit]
     if not limits:
         raise ValueError(
             f"{env_name(env)} has no time limit, so an episode may never end: give max_steps"
         )
     return min(limits)
+
+
+def limit_of(env: gymnasium.Env) -> int | None:
+    """The time limit of an environment, as it is registered or else as it is wrapped."""
+    if env.spec and env.spec.max_episode_steps:
+        return env.spec.max_episode_steps
+    wrappers = [layer for layer in layers_of(env) if isinstance(layer, TimeLimit)]
+    return min((wrapper._max_episode_steps for wrapper in wrappers), default=None)
 
 
 def env_name(env: gymnasium.Env) -> str:

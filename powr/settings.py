@@ -8,6 +8,7 @@ from typing import Any, Generic, TypeVar, overload
 from powr.epochs import EpochPlanner
 from powr.kernels import Dirac, Kernel, check_kernel
 from powr.planners import BoxPlanner, FinitePlanner, Planner
+from powr.rollout import limit_of
 from powr.solvers import TOLERANCE
 from powr.solvers.local import check_stationary
 
@@ -86,6 +87,8 @@ SUMMED_ONLY = {
 # The horizon 1 / (1 - gamma) is this many times the time limit, within bounds.
 _HORIZONS_PER_LIMIT = 10
 _LEAST_GAMMA, _LARGEST_GAMMA = 0.99, 0.999
+_WHY_GAMMA = "ten time limits, at most a horizon of 1,000"
+_WHY_GAMMA_WITHOUT_LIMIT = "a horizon of 1,000, since there is no time limit"
 
 # Errors of values between states add up over the horizon: it is kept short in a box.
 _GAMMA_IN_BOX = 0.99
@@ -114,9 +117,11 @@ def make_planner(agent: Any) -> Planner:
                 f"kernel {agent.kernel!r} does not suit finite observations: leave it out, or "
                 "give summed=True with it"
             )
+        limit = limit_of(agent.env)
         return FinitePlanner(
             agent.n_actions,
-            gamma=gamma_of(time_limit(agent.env)) if agent.gamma is None else agent.gamma,
+            gamma=gamma_of(limit) if agent.gamma is None else agent.gamma,
+            why_gamma=_WHY_GAMMA if limit else _WHY_GAMMA_WITHOUT_LIMIT,
             regularization=agent.regularization,
             **common,
         )
@@ -141,10 +146,6 @@ def rebuilt(agent: Any, planned_at: int) -> tuple[Planner, bool]:
             planner.plan()
             is_due = False
     return planner, is_due
-
-
-def time_limit(env: Any) -> int | None:
-    return env.spec and env.spec.max_episode_steps
 
 
 def gamma_of(limit: int | None) -> float:

@@ -15,6 +15,8 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.sparse.linalg import spsolve
 
+from powr.rollout import limit_of
+
 # Rows that should sum to one may miss it by this much, as probabilities computed in single
 # precision do.
 _SUM_TOLERANCE = 1e-6
@@ -119,8 +121,7 @@ class TabularMDP:
         transitions = sparse.coo_array(
             (probabilities, (rows, columns)), shape=(n_states * n_actions, n_states)
         )
-        horizon = env.spec.max_episode_steps if env.spec is not None else None
-        return cls(transitions.tocsr(), rewards, initial, horizon)
+        return cls(transitions.tocsr(), rewards, initial, limit_of(env))
 
     @classmethod
     def from_arrays(

@@ -14,6 +14,7 @@ from gymnasium.spaces import Discrete
 
 from powr import POWR, compact
 from powr.kernels import Dirac, Exponential, Gaussian, Matern32, Matern52
+from powr.rollout import rollout
 from powr.world_model import WorldModel
 from tests.powr.environments import Corridor
 from tests.powr.snapshot import snapshot
@@ -292,6 +293,22 @@ def test_another_time_limit_changes_no_policy(limits, path):
             loaded.action_probabilities(range(16)), agent.action_probabilities(range(16))
         )
         loaded.save(path)
+
+
+def test_a_time_limit_that_is_a_wrapper_counts_as_one_that_is_registered(path):
+    def limited(steps):
+        return gymnasium.wrappers.TimeLimit(Corridor(length=1000), steps)
+
+    agent = POWR(limited(20)).learn(105)
+    value, reason = agent.settings_["gamma"]
+    assert value == 1 - 1 / 200
+    assert reason.startswith("ten time limits")
+    *_, last = rollout(agent, agent.env, seed=0)
+    assert last.timestep == 20
+    agent.learn(15).save(path)
+    assert snapshot(POWR.load(path, limited(20))) == snapshot(agent)
+    assert POWR.load(path, limited(50)).gamma == value
+    assert POWR("CliffWalking-v1").settings_["gamma"][1].endswith("there is no time limit")
 
 
 def test_the_discount_of_a_box_does_not_depend_on_the_time_limit(path):
