@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from powr.layouts import layout_of
+from powr.rollout import limit_of
 
 if TYPE_CHECKING:
     from powr.agent import POWR
@@ -91,8 +92,7 @@ def environment_options(env_id: str, env_kwargs: Keywords) -> str:
 def next_commands(agent: POWR, path: str | Path, environment: str) -> Iterator[str]:
     """Those that can be followed: not every environment has pictures."""
     file, stem = shlex.quote(str(path)), Path(path).with_suffix("")
-    spec = agent.env.spec
-    endless = " --max-steps 200" if spec and not spec.max_episode_steps else ""
+    endless = "" if limit_of(agent.env) else " --max-steps 200"
     yield f"  python -m powr evaluate {file}{environment}{endless}"
     if agent.n_plans_ and has_layout(agent.env):
         picture = shlex.quote(f"{stem}.png")
