@@ -40,7 +40,7 @@ MALFORMED = (ValueError, LookupError, TypeError, zipfile.BadZipFile)
 CHEAP = (
     *("FrozenLake-v1/powr/*", "MountainCar-v0/powr/*"),
     *("FrozenLake-v1/rmax/seed0-*", "MountainCar-v0/cme-value-iteration/seed0-*"),
-    *("FrozenLake-v1/trpo/seed0-*", "FrozenLake-v1/a2c-authors/seed0-*"),
+    *("FrozenLake-v1/trpo/seed2-*", "FrozenLake-v1/a2c-authors/seed0-*"),
 )
 
 
@@ -168,7 +168,15 @@ def choose(listed: Iterable[str], patterns: Iterable[str]) -> list[str]:
 
 
 def usual_minutes(root: Path, runs: Iterable[str]) -> float:
-    return sum(recorded(root / name, "duration_seconds") or 0 for name in runs) / 60
+    return sum(usual_seconds(root / name) for name in runs) / 60
+
+
+def usual_seconds(path: Path) -> float:
+    """What a run took of a core where it was made; by the clock where only that was recorded."""
+    try:
+        return float(recorded(path, "evaluations")[-1]["cpu_seconds"])
+    except MALFORMED:
+        return recorded(path, "duration_seconds") or 0
 
 
 def verify(root: Path, scratch: Path, patterns: Sequence[str], cores: int) -> Iterator[Line]:
@@ -183,8 +191,8 @@ def verify(root: Path, scratch: Path, patterns: Sequence[str], cores: int) -> It
     runs = choose(listed, patterns)
     if runs:
         print(
-            f"training {len(runs)} runs again; on one core of the machine that made them, beside "
-            f"other work, they took {usual_minutes(root, runs):.0f} minutes",
+            f"training {len(runs)} runs again, which took one core "
+            f"{usual_minutes(root, runs):.0f} minutes where they were made",
             flush=True,
         )
         yield from retrain(root, scratch, runs, cores)

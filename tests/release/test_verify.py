@@ -60,6 +60,13 @@ def test_an_agent_is_that_of_its_run(root):
     assert verify.usual_minutes(root, [f"{RUN}.csv"]) == 1.5
 
 
+def test_the_time_of_a_run_is_its_cpu_time_where_that_was_recorded(root):
+    path = root / f"{RUN}.json"
+    evaluations = [{"cpu_seconds": 6.0}, {"cpu_seconds": 30.0}]
+    path.write_text(json.dumps({**json.loads(path.read_text()), "evaluations": evaluations}))
+    assert verify.usual_minutes(root, [f"{RUN}.csv"]) == 0.5
+
+
 @pytest.mark.parametrize("content", DAMAGED.values(), ids=DAMAGED)
 @pytest.mark.parametrize("listed", [True, False])
 def test_a_damaged_json_is_a_disagreement(root, content, listed):
