@@ -12,6 +12,7 @@ import numpy as np
 from gymnasium.spaces import Box, Discrete, Space
 from numpy.typing import NDArray
 
+from powr.fingerprint import layers_of
 from powr.rollout import env_name
 from powr.spaces import actions_of, finite_parts, is_finite
 
@@ -152,11 +153,7 @@ def keeps_actions(env: gymnasium.Env) -> bool:
 
 
 def is_wrapped(env: gymnasium.Env, kind: type[gymnasium.Wrapper]) -> bool:
-    while isinstance(env, gymnasium.Wrapper):
-        if isinstance(env, kind):
-            return True
-        env = env.env
-    return False
+    return any(isinstance(layer, kind) for layer in layers_of(env))
 
 
 # -- maps -----------------------------------------------------------------------------------------
