@@ -28,6 +28,7 @@ from suite import SuiteError
 from suite.command import make_parser
 from suite.release import manifest
 from suite.release.agreement import DIFFERS, IDENTICAL, judge_run
+from suite.results.cost import cpu_seconds
 
 RESULTS = manifest.MANIFEST.parent
 RUN_FILE = re.compile(r"seed\d+-[0-9a-f]{12}\.(csv|json|npz|benchmark\.tsv)")
@@ -174,8 +175,8 @@ def usual_minutes(root: Path, runs: Iterable[str]) -> float:
 def usual_seconds(path: Path) -> float:
     """What a run took of a core where it was made; by the clock where only that was recorded."""
     try:
-        return float(recorded(path, "evaluations")[-1]["cpu_seconds"])
-    except MALFORMED:
+        return cpu_seconds(path, {"evaluations": recorded(path, "evaluations")})
+    except SuiteError:
         return recorded(path, "duration_seconds") or 0
 
 

@@ -62,7 +62,10 @@ def test_an_agent_is_that_of_its_run(root):
 
 def test_the_time_of_a_run_is_its_cpu_time_where_that_was_recorded(root):
     path = root / f"{RUN}.json"
-    evaluations = [{"cpu_seconds": 6.0}, {"cpu_seconds": 30.0}]
+    evaluations = [
+        {"cpu_seconds": 6.0, "evaluation_cpu_seconds": 1.0},
+        {"cpu_seconds": 35.0, "evaluation_cpu_seconds": 1.0},
+    ]
     path.write_text(json.dumps({**json.loads(path.read_text()), "evaluations": evaluations}))
     assert verify.usual_minutes(root, [f"{RUN}.csv"]) == 0.5
 
