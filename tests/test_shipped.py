@@ -57,6 +57,11 @@ def test_readme_is_short():
     assert len(words) <= 900
 
 
+def readme_prose():
+    """The README without line breaks."""
+    return " ".join((ROOT / readme.README).read_text().split())
+
+
 def median(environment, algorithm):
     table = pd.read_csv(ROOT / "results/paper/ladder.csv").set_index(["environment", "algorithm"])
     return f"{table.loc[(environment, algorithm), 'median']:,.0f}"
@@ -79,14 +84,14 @@ PROSE = {
 
 @pytest.mark.parametrize("sentence", PROSE)
 def test_readme_tells_the_medians_of_the_ladder(sentence):
-    text = " ".join((ROOT / readme.README).read_text().split())
+    text = readme_prose()
     (written,) = re.findall(sentence, text)
     written = [written] if isinstance(written, str) else list(written)
     assert written == [median(*place) for place in PROSE[sentence]]
 
 
 def test_readme_tells_the_curves_and_ends_on_taxi():
-    text = " ".join((ROOT / readme.README).read_text().split())
+    text = readme_prose()
     curves = pd.read_csv(ROOT / "results/paper/curves.csv").query("environment == 'Taxi-v3'")
     deepest = curves.query("algorithm == 'powr-authors'")["mean"].min()
     assert f"its curve first sinks to {deepest:.0f}; A2C, PPO and TRPO end at -200" in text
@@ -105,6 +110,6 @@ def test_readme_counts_the_runs_that_are_missing():
     ]
     planned = authors["seeds_planned"].sum()
     missing = planned - authors["seeds"].sum()
-    text = " ".join((ROOT / readme.README).read_text().split())
+    text = readme_prose()
     assert (f"{missing} of {planned} runs are missing" in text) == (missing > 0)
     assert ("runs are missing" in text) == (missing > 0)
