@@ -19,7 +19,7 @@ has. This one acts at random:
                 if terminated or truncated:
                     self.env.reset()
                 self.num_timesteps += 1
-                if callback(self):  # evaluates; true means stop
+                if callback(self) is False:  # evaluates; False means stop
                     break
             return self
 

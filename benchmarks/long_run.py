@@ -50,7 +50,7 @@ class Log:
                 }
             )
             print(f"{self.name}: {self.rows[-1]}", file=sys.stderr, flush=True)
-        return len(self.rows) == len(self.due)
+        return len(self.rows) < len(self.due)
 
 
 def train(name: str, timesteps: int) -> list[dict[str, Any]]:

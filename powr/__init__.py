@@ -1,7 +1,8 @@
 """POWR: policy mirror descent with operator world models."""
 
 from powr.agent import POWR
+from powr.optimistic import OptimisticPOWR
 
-__version__ = "1.0.0"
+__version__ = "2.0.0.dev0"
 
-__all__ = ["POWR"]
+__all__ = ["POWR", "OptimisticPOWR"]

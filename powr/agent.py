@@ -1,80 +1,106 @@
-"""POWR, the agent: experience, world model and mirror descent in alternation.
+"""POWR, the paper's algorithm: data collection alternates with Algorithm 1 (Section 6).
 
-The agent plays with an optimistic policy and plans anew whenever something was learned: Algorithm 1
-on all data, from the uniform policy (`planners.py`). `summed=True` gives the alternation as the
-paper prints it and the authors run it (`epochs.py`).
+An epoch fits the world model to all data (`world_model.py`) and takes steps of mirror descent in it
+(`mirror_descent.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from itertools import islice
-from pathlib import Path
-from typing import Any
+import warnings
+from typing import Any, NamedTuple, Self
 
 import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from powr.collecting import Collector
-from powr.epochs import EpochPlanner
+from powr.data import StateIndex, interleaved
+from powr.environments.agent import Agent, Callback
+from powr.environments.spaces import default_kernel
 from powr.kernels import Kernel
-from powr.mirror_descent import MIRROR_DESCENT
-from powr.planners import Planner
-from powr.progress import Progress
-from powr.settings import KernelSetting, Setting, make_planner, rebuilt
-from powr.solvers import TOLERANCE, check_method
-from powr.spaces import make_env
+from powr.mirror_descent import mirror_descent
+from powr.policy import Policy, expand, make_policy, uniform_policy
+from powr.solvers import check_method
 from powr.validation import (
     check_count,
     check_flag,
     check_gamma,
-    check_not_negative,
-    check_number,
+    check_kernel,
     check_positive,
-    check_seed,
 )
+from powr.world_model import WorldModel
 
-Callback = Callable[["POWR"], Any]
+# Estimates overshoot a little: a warning comes where action values leave the possible range by more
+# than this share of it. On MountainCar-v0 exponential kernels stayed below 0.04, and Gaussian ones
+# reached 68.
+_OVERSHOOT = 0.25
 
 
-class POWR:
-    """Policy mirror descent with an operator world model.
-
-    `POWR(env).learn(n)` needs no settings: what is None is chosen from the task and the data, and
-    `settings_` says what was chosen and why.
-
-    Parameters
-    ----------
-    env : a gymnasium environment or the id of one, with `Discrete` actions and observations that
-        are a `Box` (flattened) or finite: `Discrete`, `MultiDiscrete`, `MultiBinary`, or a `Tuple`
-        or `Dict` of such.
-    kernel : the state kernel, one of `powr.kernels` or, with `summed`, a callable of your own.
-        Default: `Dirac` for finite observations, `Exponential` for a box.
-    gamma : the discount factor. Default: from the time limit for finite observations, else 0.99.
-    step_size : eta of Eq. (14). Default: steps that grow, in units of the spread of the values.
-        Steps of one size settle slowly: without mirror_steps, a plan takes up to 500 of them.
-    mirror_steps : steps of mirror descent per plan. Default: until the values settle.
-    regularization : lambda of Eq. (10). Default, for finite observations: one imagined visit per
-        pair where outcomes vary, none elsewhere.
-    prior : the value of the untried. Default: the best return-to-go seen, or best reward for ever.
-    plan_within_episodes : whether to plan as soon as something was learned, or between episodes.
-    summed : whether plans start from the last policy and add to its exponent for ever, as in the
-        paper, instead of starting from the uniform policy. The settings below need it. With it
-        the defaults of gamma, step_size, mirror_steps, regularization and prior are 0.99, 1, 10,
-        1e-6 and 0.
-    episodes_per_epoch : the least number of episodes between two plans.
-    epoch_growth : the least growth of the data between two plans, as a fraction of what there is.
-    method, tolerance, max_rank : how the world model is solved, see `WorldModel`.
-    seed : seeds every random draw, those of the environment included.
+class Plan(NamedTuple):
+    """The outcome of an epoch: a policy, its exponent over the model's states, and the record.
 
     Attributes
     ----------
-    num_timesteps : environment steps taken so far.
-    episode_returns : the return of each finished episode.
-    settings_ : what was chosen, by the name of the setting: pairs of a value and the reason.
-    n_plans_ : plans made so far.
-    model_ : the world model of the last plan; None before it, and for finite observations.
+    policy : Policy
+    coefficients, exponents : (states, actions)
+        C of Algorithm 1, summed over epochs, and H C.
+    epochs : tuple of int
+        Number of transitions at the end of each epoch.
+    """
+
+    policy: Policy
+    coefficients: NDArray
+    exponents: NDArray
+    epochs: tuple[int, ...] = ()
+
+
+class POWR(Agent):
+    """Policy mirror descent with operator world models, the paper's algorithm.
+
+    Each epoch adds its episodes to the world model, Eq. (10), and takes steps of mirror descent
+    with the closed-form action values of Prop. 3. The policy is the softmax of the step size times
+    the sum of action values, Eq. (15). Unvisited pairs have the value 0.
+
+    The paper gives no settings. The defaults are those of the authors' code of June 2024.
+
+    Parameters
+    ----------
+    env : gymnasium.Env or str
+        An environment or the id of one, with `Discrete` actions and observations that are a `Box`
+        (flattened) or finite: `Discrete`, `MultiDiscrete`, `MultiBinary`, or a `Tuple` or `Dict`
+        of such.
+    kernel : Kernel, default=None
+        The state kernel. Default: `Dirac` for finite observations, `Exponential` with a third of
+        the range of each dimension for a box.
+    gamma : float, default=0.99
+        The discount factor.
+    step_size : float, default=0.1
+        eta of Eq. (14).
+    mirror_steps : int, default=1
+        Steps of mirror descent per epoch.
+    regularization : float, default=1e-6
+        lambda of Eq. (10).
+    episodes_per_epoch : int, default=1
+    restart : bool, default=False
+        Whether each epoch starts from the uniform policy (Algorithm 1 as printed) instead of
+        adding to the exponent of the last one (the authors' code).
+    method : {"auto", "exact", "nystrom"}, default="auto"
+        How Prop. 3 is solved, see `WorldModel`.
+    max_rank : int, default=1000
+        Distinct pairs up to which "auto" is exact, and the largest rank of Nystrom.
+    seed : int or None, default=0
+        Seeds every random draw, those of the environment included. None draws a seed.
+
+    Attributes
+    ----------
+    num_timesteps : int
+    episode_returns : list of float
+    n_plans_ : int
+        Epochs so far.
+    model_ : WorldModel or None
+        The world model of the last epoch.
+    n_overshoots_, worst_overshoot_ : int, float
+        Epochs whose action values left the range that the rewards allow by more than a quarter of
+        it, and the largest such excess as a share of the range.
 
     Examples
     --------
@@ -84,217 +110,171 @@ class POWR:
     (2, 4)
     """
 
-    kernel = KernelSetting()
-    gamma = Setting(check_gamma, may_be_chosen=True)
-    step_size = Setting(check_positive, may_be_chosen=True)
-    mirror_steps = Setting(check_count, may_be_chosen=True)
-    regularization = Setting(check_positive, may_be_chosen=True)
-    prior = Setting(check_number, may_be_chosen=True)
-    plan_within_episodes = Setting(check_flag)
-    summed = Setting(check_flag)
-    episodes_per_epoch = Setting(check_count)
-    epoch_growth = Setting(check_not_negative)
-    method = Setting(check_method)
-    tolerance = Setting(check_not_negative)
-    max_rank = Setting(check_count)
-
-    # What the ablation of mirror descent replaces (baselines/planners), and nobody else.
-    _planning = MIRROR_DESCENT
-
     def __init__(
         self,
         env: gymnasium.Env | str,
         *,
         kernel: Kernel | None = None,
-        gamma: float | None = None,
-        step_size: float | None = None,
-        mirror_steps: int | None = None,
-        regularization: float | None = None,
-        prior: float | None = None,
-        plan_within_episodes: bool = True,
-        summed: bool = False,
+        gamma: float = 0.99,
+        step_size: float = 0.1,
+        mirror_steps: int = 1,
+        regularization: float = 1e-6,
         episodes_per_epoch: int = 1,
-        epoch_growth: float = 0.05,
+        restart: bool = False,
         method: str = "auto",
-        tolerance: float = TOLERANCE,
         max_rank: int = 1000,
-        seed: int = 0,
+        seed: int | None = 0,
     ):
-        self._seed = check_seed(seed)
-        training, prediction = np.random.SeedSequence(self._seed).spawn(2)
-        self._collector = Collector(make_env(env), np.random.default_rng(training))
-        self._prediction_generator = np.random.default_rng(prediction)
-        self.n_actions = int(self._collector.actions.n)
+        super().__init__(env, seed)
         self.kernel = kernel
         self.gamma = gamma
         self.step_size = step_size
         self.mirror_steps = mirror_steps
         self.regularization = regularization
-        self.prior = prior
-        self.plan_within_episodes = plan_within_episodes
-        self.summed = summed
         self.episodes_per_epoch = episodes_per_epoch
-        self.epoch_growth = epoch_growth
+        self.restart = restart
         self.method = method
-        self.tolerance = tolerance
         self.max_rank = max_rank
-        self.n_plans_ = 0
-        self._current = make_planner(self)
-        self._plan_is_due = False
-        self._before_episode = (0, 0)  # when was planned last, and how many plans there were
+        self.n_overshoots_ = 0
+        self.worst_overshoot_ = 0.0
+        nothing = np.zeros((0, self.n_actions))
+        self._plan = Plan(uniform_policy(self.n_actions), nothing, nothing)
+        self._model: WorldModel | None = None
+        self._check_settings()
+
+    n_plans_ = property(lambda self: len(self._plan.epochs))
 
     @property
-    def seed(self) -> int:
-        return self._seed
-
-    @property
-    def env(self) -> gymnasium.Env:
-        return self._collector.env
-
-    def __repr__(self) -> str:
-        name = self.env.spec.id if self.env.spec else type(self.env.unwrapped).__name__
-        return f"<POWR on {name}, {self.num_timesteps:,} timesteps>"
-
-    @property
-    def num_timesteps(self) -> int:
-        return self._collector.num_timesteps
-
-    @property
-    def episode_returns(self) -> list[float]:
-        return self._collector.episode_returns
-
-    @property
-    def model_(self) -> Any:
-        return self._planner.model
-
-    @property
-    def settings_(self) -> dict[str, tuple[Any, str]]:
-        chosen = self._planner.chosen()
-        return {name: why for name, why in chosen.items() if getattr(self, name, None) is None}
+    def model_(self) -> WorldModel | None:
+        if self._model is None and self._plan.epochs:  # after an interrupt, or a load
+            starts = (0, *self._plan.epochs[:-1])
+            model = self._new_model(self.data.columns(0, self._plan.epochs[0])[0])
+            for start, stop in zip(starts, self._plan.epochs, strict=True):
+                model.partial_fit(*self.data.columns(start, stop))
+            self._model = model
+        return self._model
 
     def learn(
-        self, total_timesteps: int, callback: Callback | None = None, progress_bar: bool = False
-    ) -> POWR:
-        """Take `total_timesteps` more steps in the environment and learn from them.
-
-        An episode that the last step leaves open is taken up by the next call, so that two calls
-        equal one. It is played again from its seed after an interrupt, such as Ctrl-C, and where
-        the environment was used in between; if it goes another way, it is taken back.
-        `callback(agent)` is called after every step; a true answer ends the call.
-        """
-        check_count(total_timesteps, "total_timesteps")
-        self._take_up()
-        goal = self.num_timesteps + total_timesteps
-        with Progress(self, total_timesteps, enabled=progress_bar) as progress:
-            while self.num_timesteps < goal:
-                self._step()
-                progress.step()
-                if callback is not None and self._lend(callback):
-                    break
-        self._collector.leave()
+        self,
+        total_timesteps: int,
+        callback: Callback | None = None,
+        progress_bar: bool = False,
+    ) -> Self:
+        self._check_settings()
+        for _, ended in self._collect(total_timesteps, callback, progress_bar):
+            planned = self._plan.epochs[-1] if self._plan.epochs else 0
+            if ended and self.data.ended[planned:].sum() >= self.episodes_per_epoch:
+                self._improve_policy(planned)
         return self
 
-    def predict(
-        self,
-        observation: Any,
-        state: Any = None,
-        episode_start: Any = None,
-        deterministic: bool = False,
-    ) -> tuple[NDArray | np.integer, Any]:
-        """The action for one observation, or those for a batch: sampled, or the likeliest.
+    learn.__doc__ = Agent.learn.__doc__
 
-        A batch is a list or an array of observations or, where these have parts, an array per
-        part, as gymnasium has it. The signature is stable-baselines3's, for its `evaluate_policy`.
-        There is no memory: `state` is handed back as it came, `episode_start` changes nothing.
-        """
-        states, single = self._collector.observations.states(observation)
-        if deterministic:
-            actions = self._planner.shown.greedy(states)
+    def _improve_policy(self, planned: int) -> None:
+        """One epoch: the world model of all data, then the mirror descent of Algorithm 1."""
+        new = self.data.columns(planned)
+        # Until the epoch is over there is no model: an interrupt may leave this one half updated.
+        model, self._model = self.model_ or self._new_model(new[0]), None
+        model.partial_fit(*new)  # Eq. (10)
+
+        known = len(self._plan.coefficients)
+        if self.restart:
+            exponents = np.zeros((len(model.states_), self.n_actions))  # C_0 = 0
         else:
-            draws = self._prediction_generator.random(len(states))
-            actions = self._planner.shown.sample(states, draws)
-        actions = actions + int(self._collector.actions.start)
-        return (actions[0] if single else actions), state
+            new_states = model.states_[known:]
+            exponents = np.vstack([self._plan.exponents, self._plan.policy(new_states)])
+        descent = mirror_descent(
+            model,
+            exponents,
+            steps=self.mirror_steps,
+            step_size=self.step_size,
+            gamma=self.gamma,
+        )
+        C = descent.coefficients
+        if not self.restart:
+            C[:known] += self._plan.coefficients  # Eq. (15): the sum over epochs goes on
+        self._record_overshoot(descent.overshoot)
+        # A single assignment, so that an interrupt finds the old policy or the new one.
+        self._plan = Plan(
+            make_policy(model.function(C)),
+            C,
+            exponents + descent.exponents,
+            (*self._plan.epochs, self.data.size),
+        )
+        self._model = model
 
-    def action_probabilities(self, observations: Any) -> NDArray:
-        """The policy at a batch of observations, (n, n_actions)."""
-        states, _ = self._collector.observations.states(observations)
-        return self._planner.shown.probabilities(states)
+    def _behaviour(self) -> Policy:
+        return self._plan.policy
 
-    def save(self, path: str | Path) -> None:
-        """Write the agent, its data and its random state to one `.npz` file."""
-        from powr.checkpoint import save
+    def _target_policy(self) -> Policy:
+        return self._plan.policy
 
-        save(self, path)
+    def _action_values(self, states: NDArray) -> NDArray:
+        if self.model_ is None:
+            return np.zeros((len(states), self.n_actions))
+        return self.model_.action_values(self._plan.policy.probabilities, self.gamma)(states)
 
-    @classmethod
-    def load(
-        cls,
-        path: str | Path,
-        env: gymnasium.Env | str | None = None,
-        *,
-        kernel: Kernel | None = None,
-    ) -> POWR:
-        """Read an agent; without `env` its environment is made anew by its id.
+    def _new_model(self, states: NDArray) -> WorldModel:
+        return WorldModel(
+            self._kernel(states),
+            self.n_actions,
+            regularization=self.regularization,
+            method=self.method,
+            max_rank=self.max_rank,
+        )
 
-        In an `env` with another time limit, the discount stays the one that was chosen in training.
-        `kernel` is needed only where the agent was trained with one that is not of `powr.kernels`.
-        """
-        from powr.checkpoint import load
+    def _kernel(self, states: NDArray) -> Kernel:
+        """The kernel of the settings, or the default for the states of the first epoch."""
+        return self.kernel or default_kernel(self.observation_space, states)
 
-        return load(path, env, kernel)
+    def _record_overshoot(self, overshoot: float) -> None:
+        self.worst_overshoot_ = max(self.worst_overshoot_, overshoot)
+        if overshoot <= _OVERSHOOT:
+            return
+        self.n_overshoots_ += 1
+        if self.n_overshoots_ == 1:
+            warnings.warn(
+                f"the world model gave action values beyond what the rewards allow, by "
+                f"{overshoot:.0%} of that range: a rougher kernel (Exponential), another bandwidth "
+                "or a stronger regularization may suit the task better",
+                stacklevel=5,
+            )
 
-    @property
-    def _planner(self) -> Planner:
-        """The planner; one that an interrupt left half changed is made again from the data."""
-        if not self._current.is_whole:
-            self._current, self._plan_is_due = rebuilt(self, self._current.planned_at)
-        return self._current
+    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray]]:
+        if self._model is not None:
+            self._model.forget_factors()  # or the saved agent would go on with other rounding
+        record = {
+            "epochs": list(self._plan.epochs),
+            "n_overshoots": self.n_overshoots_,
+            "worst_overshoot": self.worst_overshoot_,
+        }
+        plan = self._plan
+        return record, {"coefficients": plan.coefficients, "exponents": plan.exponents}
 
-    def _take_up(self) -> None:
-        """Be ready to go on, also after an interrupt and with settings changed before the start."""
-        if self.num_timesteps == 0:
-            self._current = make_planner(self)
-        self._collector.take_up()
-        self._forget_what_was_taken_back()
-        planner = self._planner
-        if planner.size < self.num_timesteps:  # an interrupt came between a step and its plan
-            for transition, ended in islice(self._collector.transitions(), planner.size, None):
-                self._plan_is_due = planner.observe(transition, ended)
+    def _restore(self, state: dict[str, Any], arrays: dict[str, NDArray]) -> None:
+        epochs = tuple(int(size) for size in state["epochs"])
+        if sorted({0, *epochs}) != [0, *epochs] or (epochs and epochs[-1] > self.data.size):
+            raise ValueError(f"its epochs {epochs} do not fit {self.data.size} transitions")
+        self.n_overshoots_ = int(state["n_overshoots"])
+        self.worst_overshoot_ = float(state["worst_overshoot"])
+        if not epochs:
+            return
+        C, exponents = arrays["coefficients"], arrays["exponents"]
+        states, _, _, next_states, _ = self.data.columns(0, epochs[-1])
+        index = StateIndex(self.data.state_shape)
+        index.number(interleaved(states, next_states))
+        if C.shape != (len(index), self.n_actions) or exponents.shape != C.shape:
+            raise ValueError(f"its coefficients of shape {C.shape} do not fit {len(index)} states")
+        kernel = self._kernel(states[: epochs[0]])
+        self._plan = Plan(make_policy(expand(kernel, index, C)), C, exponents, epochs)
 
-    def _step(self) -> None:
-        """One step in the environment, and a plan where one is due."""
-        self._plan_if_due()  # where an interrupt kept the last one from being made
-        collector, planner = self._collector, self._planner
-        if collector.episode is None:
-            self._before_episode = (planner.planned_at, self.n_plans_)
-        try:
-            ended = collector.step(planner.policy)
-        except Exception:
-            self._forget_what_was_taken_back()
-            raise
-        self._plan_is_due = planner.observe(collector.last_transition, ended)
-        self._plan_if_due()
-
-    def _plan_if_due(self) -> None:
-        if self._plan_is_due:
-            planner = self._planner
-            if planner.planned_at < planner.size:  # else an interrupt came after the plan
-                planner.plan()
-            self._plan_is_due, self.n_plans_ = False, self.n_plans_ + 1
-
-    def _lend(self, callback: Callback) -> Any:
-        """The answer of a callback, which may use the environment."""
-        answer = self._collector.lend(callback, self)
-        self._forget_what_was_taken_back()
-        return answer
-
-    def _forget_what_was_taken_back(self) -> None:
-        planner = self._planner
-        if planner.size > self.num_timesteps:
-            planned_at, self.n_plans_ = self._before_episode
-            if isinstance(planner, EpochPlanner):
-                planner.forget_open_episode()
-                self._plan_is_due = False
-            else:
-                self._current, self._plan_is_due = rebuilt(self, planned_at)
+    def _check_settings(self) -> None:
+        if self.kernel is not None:
+            check_kernel(self.kernel, self.data.state_shape)
+        check_gamma(self.gamma)
+        check_positive(self.step_size, "step_size")
+        check_count(self.mirror_steps, "mirror_steps")
+        check_positive(self.regularization, "regularization")
+        check_count(self.episodes_per_epoch, "episodes_per_epoch")
+        check_flag(self.restart, "restart")
+        check_method(self.method)
+        check_count(self.max_rank, "max_rank")

@@ -1,28 +1,19 @@
-"""Policy mirror descent with the Kullback-Leibler divergence: Eqs. (14) and (15) of the paper.
+"""Policy mirror descent with the Kullback-Leibler divergence: Eqs. (14), (15) and Algorithm 1.
 
-A policy is the softmax of its exponent, the step size times the running sum of action values, so
-that a step adds to the exponent and nothing else. All functions act on rows: one state per row,
-one action per column.
+A policy is the softmax of its exponent, the step size times the running sum of action values, so a
+step adds to the exponent and does nothing else. Arrays have one row per state, one column per
+action.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-
-class ActionValueModel(Protocol):
-    """What the loop of Algorithm 1 asks of a world model."""
-
-    def solve(self, policy: NDArray, gamma: float) -> NDArray: ...
-
-    def at_states(self, weights: NDArray) -> NDArray: ...
-
-    def coefficients(self, weights: NDArray) -> NDArray: ...
+if TYPE_CHECKING:
+    from powr.world_model import WorldModel
 
 
 def softmax(exponents: NDArray) -> NDArray:
@@ -44,112 +35,48 @@ def kl_step(policy: NDArray, action_values: NDArray, step_size: float) -> NDArra
         return softmax(np.log(policy) + step_size * action_values)
 
 
-def mirror_descent(
-    model: ActionValueModel, exponents: NDArray, *, steps: int, step_size: float, gamma: float
-) -> tuple[NDArray, NDArray]:
-    """The loop of Algorithm 1 in a world model, from the policy's exponents at its states.
+class Descent(NamedTuple):
+    """What some steps of mirror descent add to the exponent of a policy.
 
-    Returns what the steps add to the exponent: its values at `model.states_` and its coefficients
-    over them, both (states, actions).
+    Attributes
+    ----------
+    exponents : (states, actions)
+        Its values H C at the states of the model.
+    coefficients : (states, actions)
+        C of Algorithm 1: the exponent is k(x, states) C.
+    overshoot : float
+        How far action values left the range that the rewards allow, as a share of that range.
     """
-    gain: NDArray = np.zeros_like(exponents, order="F")
-    weights = np.zeros(())
-    for _ in range(steps):
-        step = step_size * model.solve(softmax(exponents + gain), gamma)
-        gain += model.at_states(step)
-        weights = weights + step
-    return gain, model.coefficients(weights)
-
-
-# The last of them turns a difference of one in this many spreads of the action values into one of
-# the exponents: next to greedy, and uniform between equals.
-_SHARPNESS = 1e6
-
-MOST_STEPS = 500
-
-
-class Planning(NamedTuple):
-    """How a plan is made: mirror descent, of which other planners are the limits.
-
-    Steps without a size of their own grow by the factor `growth`, so that old estimates are soon
-    outweighed; infinite steps are greedy. Before a step, the policy's action values are `exact` or
-    one Bellman backup on from the last ones; None is what costs less in the model.
-    """
-
-    growth: float = 16.0
-    exact: bool | None = None
-
-
-MIRROR_DESCENT = Planning()
-POLICY_ITERATION = Planning(growth=math.inf, exact=True)
-VALUE_ITERATION = Planning(growth=math.inf, exact=False)
-
-
-class Settled(NamedTuple):
-    """Where mirror descent ended: the exponents and the last action values at its states."""
 
     exponents: NDArray
-    action_values: NDArray
-    step_size: float
-    n_steps: int
+    coefficients: NDArray
+    overshoot: float
 
 
-def settle(
-    evaluate: Callable[[NDArray], NDArray],
-    shape: tuple[int, int],
-    *,
-    tolerance: float,
-    step_size: float | None = None,
-    mirror_steps: int | None = None,
-    growth: float = MIRROR_DESCENT.growth,
-    most_steps: int = MOST_STEPS,
-) -> Settled:
-    """Mirror descent from the uniform policy until its action values settle.
+def mirror_descent(
+    model: WorldModel, exponents: NDArray, *, steps: int, step_size: float, gamma: float
+) -> Descent:
+    """The loop of Algorithm 1 in a fitted world model.
 
-    `evaluate` maps a policy to its action values, both of `shape` (states, actions). Steps that
-    grow geometrically converge linearly, as policy iteration does; their size is in units of the
-    spread of the action values, so that a policy does not depend on the scale of the rewards. A
-    `step_size` is used as it is. Steps of one size converge no faster than their number grows, so
-    that they seldom settle before `most_steps` where `tolerance` is small. A number of
-    `mirror_steps` is taken in full; without one, the end is where a step changes the action
-    values, and the policy falls short of their maximum, by less than `tolerance` of their range, or
-    after `most_steps`.
+    Parameters
+    ----------
+    model : WorldModel
+    exponents : (states, actions)
+        Those of the policy to start from, at `model.states_`; zeros are the uniform policy.
+    steps : int
+    step_size : float
+        eta of Eq. (14).
+    gamma : float
     """
-    exponents, previous, size = np.zeros(shape, order="F"), np.zeros(shape, order="F"), 1.0
-    for taken in range(1, (mirror_steps or most_steps) + 1):
-        values = np.asfortranarray(evaluate(softmax(exponents)))
-        highest = values.max(axis=1)
-        spread = float((highest - values.min(axis=1)).max())
-        if step_size is None:
-            # The sum of growing steps, in units of the last one.
-            new_size = _SHARPNESS / spread if spread > 0 else 1.0
-            exponents = exponents * (new_size / size / growth) + new_size * values
-            size = new_size
-        else:
-            exponents, size = exponents + step_size * values, step_size
-        if mirror_steps is None and taken > 1:
-            change, allowed = np.abs(values - previous).max(), tolerance * np.ptp(values)
-            if change <= allowed and missed(values, exponents, highest) <= allowed:
-                break
-        previous = values
-    return Settled(exponents, values, size, taken)
-
-
-def missed(values: NDArray, exponents: NDArray, highest: NDArray) -> float:
-    """How far the likeliest actions fall short of the highest values, at the worst state."""
-    likeliest = exponents.argmax(axis=1)[:, None]
-    return float((highest - np.take_along_axis(values, likeliest, axis=1)[:, 0]).max())
-
-
-def repeated(backup: Callable[[NDArray], NDArray], tolerance: float) -> Callable:
-    """The evaluation of a policy by backups until they change nothing more, as in `settle`."""
-
-    def evaluate(policy: NDArray) -> NDArray:
-        values = backup(policy)
-        for _ in range(MOST_STEPS):
-            previous, values = values, backup(policy)
-            if np.abs(values - previous).max() <= tolerance * np.ptp(values):
-                break
-        return values
-
-    return evaluate
+    HC: NDArray = np.zeros_like(exponents, order="F")
+    C: NDArray = np.zeros(())
+    overshoot = 0.0
+    low, high = model.value_bounds(gamma)
+    for _ in range(steps):
+        pi = softmax(exponents + HC)  # Eq. (15)
+        c = model.solve(pi, gamma)  # Prop. 3
+        q = model.at_states(c)
+        overshoot = max(overshoot, low - float(q.min()), float(q.max()) - high)
+        HC += step_size * q
+        C = C + step_size * c
+    return Descent(HC, model.coefficients(C), overshoot / max(high - low, np.finfo(float).tiny))

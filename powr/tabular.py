@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.sparse.linalg import spsolve
 
-from powr.rollout import limit_of
+from powr.environments.episodes import limit_of
 
 # Rows that should sum to one may miss it by this much, as probabilities computed in single
 # precision do.

@@ -8,6 +8,8 @@ from numbers import Integral, Real
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from powr.kernels import BUILT_IN
+
 # The largest reward, prior and step size: their products and squares, summed over any data and
 # over any horizon, are still numbers.
 LARGEST = 1e100
@@ -39,6 +41,9 @@ def check_not_negative(value: object, name: str) -> float:
 
 
 def check_count(value: object, name: str) -> int:
+    """A whole number from 1 on; 1e4 is one, too."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(f"{name} must be a whole number, got {value!r}")
     if value < 1:
@@ -53,11 +58,23 @@ def check_flag(value: object, name: str) -> bool:
 
 
 def check_seed(seed: object) -> int:
+    """A whole number from 0 on; None draws one."""
+    if seed is None:
+        return int(np.random.SeedSequence().generate_state(1)[0])
     if isinstance(seed, bool) or not isinstance(seed, Integral):
-        raise TypeError(f"seed must be a whole number, got {seed!r}")
+        raise TypeError(f"seed must be a whole number or None, got {seed!r}")
     if seed < 0:
         raise ValueError(f"seed must not be negative, got {seed}")
     return int(seed)
+
+
+def check_callback(callback: object) -> None:
+    if callback is not None and not callable(callback):
+        raise TypeError(
+            f"callback must be a function of the agent, got {callback!r}: give one such as "
+            "`lambda agent: agent.num_timesteps < 1000`, which stops training by returning False. "
+            "Callbacks of stable-baselines3 need one of its own models"
+        )
 
 
 def check_gamma(value: object, name: str = "gamma") -> float:
@@ -184,3 +201,32 @@ def check_policy(probabilities: ArrayLike, n_states: int, n_actions: int) -> NDA
             f"to {sums.max():.9g}"
         )
     return probabilities
+
+
+def check_kernel(kernel: object, state_shape: tuple[int, ...]) -> None:
+    """Refuse what is not a kernel on such states; bandwidths that do not fit them included."""
+    wanted = (
+        f"kernel must be one of {', '.join(BUILT_IN)}, or map states of shape (n, d) and (m, d) to "
+        f"their (n, m) Gram matrix (see powr.kernels), got {kernel!r}"
+    )
+    if isinstance(kernel, type) or not callable(kernel):
+        raise TypeError(wanted)
+    x, y = sample_states(state_shape, 2), sample_states(state_shape, 5)
+    if type(kernel) in BUILT_IN.values():
+        kernel(x, y)
+        return
+    try:
+        gram, transposed = np.asarray(kernel(x, y), float), np.asarray(kernel(y, x), float)
+    except Exception as error:  # a user's kernel may raise anything
+        raise TypeError(f"{wanted}, which raised {type(error).__name__}: {error}") from error
+    if gram.shape != (2, 5) or transposed.shape != (5, 2):
+        raise TypeError(f"{wanted}, whose answer for 2 and 5 states has the shape {gram.shape}")
+    if not np.isfinite(gram).all() or not np.allclose(gram, transposed.T):
+        raise ValueError(f"{wanted}, which is not finite or not symmetric: {gram.tolist()}")
+
+
+def sample_states(state_shape: tuple[int, ...], n: int) -> NDArray:
+    """A few states to try a kernel on."""
+    if state_shape == ():
+        return np.arange(n)
+    return np.cos(np.arange(n * state_shape[0])).reshape(n, -1)

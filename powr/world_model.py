@@ -1,43 +1,41 @@
 """The operator world model: transition operator, reward and action values in closed form.
 
 `WorldModel` estimates T_n and r_n by conditional mean embeddings, Eq. (10), and from them the
-action values of any policy, Prop. 3. It holds the data; the solving is done in `powr/solvers`.
+action values of any policy, Prop. 3. It holds the data; `powr/solvers` solves the linear systems.
 """
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from powr.functions import KernelExpansion, StateFunction, Table, expand
-from powr.kernels import Kernel, check_kernel
+from powr.data import Counts
+from powr.kernels import Kernel
+from powr.policy import KernelExpansion, StateFunction, Table, expand
 from powr.solvers import TOLERANCE, Solver, check_method, choose_method, make_solver
 from powr.solvers.exact import next_counts
-from powr.transitions import Transitions
+from powr.solvers.nystrom import NystromModel
 from powr.validation import (
     check_count,
     check_gamma,
+    check_kernel,
     check_not_negative,
-    check_number,
     check_policy,
     check_positive,
     check_transitions,
 )
 
-Policy = Callable[[NDArray], NDArray]
+PolicyFunction = Callable[[NDArray], NDArray]
 Rows = ArrayLike  # one entry per transition
 
 
 class NotFittedError(ValueError, AttributeError):
-    """An error of both kinds, as scikit-learn's: `hasattr` says no to what is not there yet."""
+    """Subclasses AttributeError so that hasattr() is False before fit, as in scikit-learn."""
 
     def __init__(self) -> None:
-        super().__init__("the model knows no transitions yet: call fit")
+        super().__init__("the model has no data yet: call fit")
 
 
 class WorldModel:
@@ -45,30 +43,34 @@ class WorldModel:
 
     Parameters
     ----------
-    kernel : the state kernel: one of `powr.kernels`, or a callable of your own like them.
-    n_actions : number of actions, numbered from 0.
-    regularization : the ridge parameter lambda of Eq. (10).
-    method : "exact", one unknown per distinct state-action pair (per state, for the Dirac kernel);
-        "low_rank", all data in the span of a dictionary of states from a pivoted Cholesky;
-        "local", all pairs (near-duplicates merged) by an iterative solve that predicts from
-        landmarks and near neighbours, for kernels of distances; "subset", the exact solve on the
-        newest pairs and a spread of the rest; "auto", exact for the Dirac kernel and for up to
-        `max_rank` distinct pairs, else subset.
-    tolerance : largest error of the low-rank kernel on its diagonal.
-    max_rank : largest number of states in the dictionary, or of pairs in the subset.
-    prior : the action value of what was never seen.
+    kernel : Kernel
+        The state kernel: one of `powr.kernels`, or a callable of your own like them.
+    n_actions : int
+        Number of actions, numbered from 0.
+    regularization : float, default=1e-6
+        The ridge parameter lambda of Eq. (10).
+    method : {"auto", "exact", "nystrom"}, default="auto"
+        "exact" has one unknown per distinct state-action pair (per state, for the Dirac kernel).
+        "nystrom" fits all data in the span of a dictionary of states from a pivoted Cholesky.
+        "auto" is exact for the Dirac kernel and up to `max_rank` distinct pairs, else Nystrom.
+    tolerance : float, default=1e-10
+        Largest error of the Nystrom kernel on its diagonal, relative to the largest k(x, x).
+    max_rank : int, default=1000
+        Largest number of states in the Nystrom dictionary.
 
     Attributes
     ----------
-    states_ : the distinct states seen, in order of appearance.
-    n_transitions_ : the number of transitions fitted.
-    rank_ : the number of states or pairs that span the model.
-    method_ : the method in use.
-    parameters_ : the parameters that the last `fit` was called with; they hold until the next.
+    states_ : ndarray
+        The distinct states, in order of appearance.
+    n_transitions_ : int
+    rank_ : int
+        Number of states or pairs that span the model.
+    method_ : str
+        The method in use.
 
     Examples
     --------
-    Two states; action 1 moves to the other one, which pays in state 0.
+    Two states; action 1 moves to the other one, which pays 1 in state 0.
 
     >>> from powr.kernels import Dirac
     >>> model = WorldModel(Dirac(), 2, regularization=1e-9)
@@ -88,7 +90,6 @@ class WorldModel:
         method: str = "auto",
         tolerance: float = TOLERANCE,
         max_rank: int = 1000,
-        prior: float = 0.0,
     ):
         self.kernel = kernel
         self.n_actions = n_actions
@@ -96,43 +97,32 @@ class WorldModel:
         self.method = method
         self.tolerance = tolerance
         self.max_rank = max_rank
-        self.prior = prior
-        self._transitions: Transitions | None = None
+        self._counts: Counts | None = None
         self._solver: Solver | None = None
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters by name, as scikit-learn asks for them; there are none within them."""
-        return {name: getattr(self, name) for name in inspect.signature(WorldModel).parameters}
-
-    def set_params(self, **parameters: Any) -> WorldModel:
-        """Set parameters by name; they take effect with the next `fit`."""
-        unknown = sorted(set(parameters) - set(self.get_params()))
-        if unknown:
-            raise ValueError(
-                f"WorldModel has no parameter {', '.join(unknown)}: it has "
-                f"{', '.join(self.get_params())}"
-            )
-        for name, value in parameters.items():
-            setattr(self, name, value)
-        return self
 
     def fit(
         self, states: Rows, actions: Rows, rewards: Rows, next_states: Rows, terminated: Rows
     ) -> WorldModel:
         """Fit to these transitions alone.
 
-        `states` and `next_states` have shape (n, d), or (n,) for integer states; `terminated`
-        says where the environment ended, which truncation by a time limit does not count as.
+        Parameters
+        ----------
+        states, next_states : (n, d) floats, or (n,) integers
+        actions : (n,) integers
+        rewards : (n,) floats
+        terminated : (n,) bool
+            Whether the environment terminated; truncation by a time limit does not count.
         """
-        used = self._checked_parameters()
+        check_count(self.n_actions, "n_actions")
+        check_not_negative(self.tolerance, "tolerance")
+        check_count(self.max_rank, "max_rank")
         columns = check_transitions(
-            states, actions, rewards, next_states, terminated, n_actions=used.n_actions
+            states, actions, rewards, next_states, terminated, n_actions=self.n_actions
         )
-        # The solve waits until it is asked for; bandwidths that do not fit the states do not.
-        check_kernel(used.kernel, columns[0].shape[1:])
-        self.parameters_ = used
-        self.method_ = ""
-        self._transitions = Transitions(columns[0].shape[1:], used.n_actions)
+        check_kernel(self.kernel, columns[0].shape[1:])
+        check_method(self.method)
+        check_positive(self.regularization, "regularization")
+        self._counts = Counts(columns[0].shape[1:], self.n_actions)
         self._solver = None
         return self._add(columns)
 
@@ -141,22 +131,21 @@ class WorldModel:
     ) -> WorldModel:
         """Add transitions to those already fitted.
 
-        The outcome is that of one fit to all, but for a low-rank model: that one to its tolerance,
-        or to what `max_rank` allows.
+        The result is that of one `fit` to all; for a Nystrom model, up to its tolerance, or up to
+        what `max_rank` allows.
         """
-        if self._transitions is None:
+        if self._counts is None:
             return self.fit(states, actions, rewards, next_states, terminated)
-        return self._add(
-            check_transitions(
-                states,
-                actions,
-                rewards,
-                next_states,
-                terminated,
-                n_actions=self.parameters_.n_actions,
-                shape=self._data.index.shape,
-            )
+        columns = check_transitions(
+            states,
+            actions,
+            rewards,
+            next_states,
+            terminated,
+            n_actions=self._data.n_actions,
+            shape=self._data.index.shape,
         )
+        return self._add(columns)
 
     @property
     def states_(self) -> NDArray:
@@ -170,27 +159,40 @@ class WorldModel:
     def rank_(self) -> int:
         return self._ready_solver().rank
 
-    def action_values(self, policy: Policy, gamma: float) -> KernelExpansion | Table:
+    def action_values(self, policy: PolicyFunction, gamma: float) -> KernelExpansion | Table:
         """The estimate q of the policy's action values, Prop. 3, as a function of states.
 
-        `policy` maps n states to their (n, n_actions) probabilities, and so does q to values.
+        Parameters
+        ----------
+        policy : callable
+            Maps n states to their (n, n_actions) probabilities.
+        gamma : float
+
+        Returns
+        -------
+        callable
+            Maps n states to their (n, n_actions) action values.
         """
         check_gamma(gamma)
-        states, used = self.states_, self.parameters_
-        probabilities = check_policy(policy(states), len(states), used.n_actions)
-        return self.function(self.coefficients(self.solve(probabilities, gamma)), used.prior)
+        probabilities = check_policy(policy(self.states_), len(self.states_), self.n_actions)
+        return self.function(self.coefficients(self.solve(probabilities, gamma)))
 
     def reward(self, states: ArrayLike) -> NDArray:
-        """The reward estimate r_n(x, a), (n, n_actions)."""
+        """The reward estimate r_n(x, a) of Eq. (10), (n, n_actions)."""
         return self._regress(self._data.pair_reward)(states)
 
     def expect(
         self, f: StateFunction, states: ArrayLike, *, past_termination: bool = True
     ) -> NDArray:
-        """The estimate (T_n f)(x, a) of the mean of f at the next state, (n, n_actions).
+        """The estimate (T_n f)(x, a) of the mean of f at the next state, Eq. (10), (n, n_actions).
 
-        `f` maps n states to n numbers. Without `past_termination` f counts as zero at the state
-        in which an episode ends, as values do.
+        Parameters
+        ----------
+        f : callable
+            Maps n states to n numbers.
+        states : (n, d) floats, or (n,) integers
+        past_termination : bool, default=True
+            Whether f counts at the state in which an episode terminates; for values it does not.
         """
         data = self._data
         counts = data.triple_count if past_termination else data.continuing_count
@@ -200,76 +202,76 @@ class WorldModel:
                 f"f must return one number per state, an array of shape ({n_states},) for "
                 f"{n_states} states, got {values.shape}"
             )
-        sums = next_counts(data, counts) @ values
-        return self._regress(sums)(states)
+        return self._regress(next_counts(data, counts) @ values)(states)
 
-    def solve(self, policy: NDArray, gamma: float, regularization: float | None = None) -> NDArray:
-        """Weights of the action values for a policy given by its probabilities at `states_`.
+    # -- what mirror descent needs ----------------------------------------------------------------
 
-        `regularization` replaces that of the model for this solve.
+    def solve(self, policy: NDArray, gamma: float) -> NDArray:
+        """Solve (K_lambda - gamma M_pi) c = y, Prop. 3, for a policy given at `states_`.
+
+        c is in the solver's own unknowns: see `at_states` and `coefficients`.
         """
-        rewards, solver = self._rewards_above_prior(gamma), self._ready_solver()
-        if regularization is None:
-            regularization = self.parameters_.regularization
+        solver = self._ready_solver()
+        remedy = "raise the regularization, lower gamma, or use a rougher kernel (Exponential)"
+        place = f"at gamma {gamma}, regularization {self.regularization} and {self.kernel!r}"
         try:
-            return solver.solve(rewards, policy, gamma, regularization)
+            c = solver.solve(self._data.pair_reward, policy, gamma, self.regularization)
         except np.linalg.LinAlgError as error:
             raise np.linalg.LinAlgError(
-                f"the action values of this policy are not determined (the system of Prop. 3 is "
-                f"singular) at gamma {gamma} and regularization {regularization}: "
-                "raise the regularization or lower gamma"
+                f"the system of Prop. 3 is singular {place}: {remedy}"
             ) from error
+        if not np.isfinite(c).all():
+            raise np.linalg.LinAlgError(
+                f"the solve of Prop. 3 gave action values that are not finite {place}: {remedy}"
+            )
+        return c
+
+    def at_states(self, c: NDArray) -> NDArray:
+        """The action values of c at `states_`: H c of Algorithm 1, (states, actions)."""
+        return self._ready_solver().at_states(c)
+
+    def coefficients(self, c: NDArray) -> NDArray:
+        """c as coefficients over `states_`, (states, actions)."""
+        return self._ready_solver().coefficients(c)
+
+    def function(self, coefficients: NDArray) -> KernelExpansion | Table:
+        """The function k(x, states_) C of n states, (n, n_actions)."""
+        return expand(self.kernel, self._data.index, coefficients)
 
     def value_bounds(self, gamma: float) -> tuple[float, float]:
         """The least and the largest discounted sum of rewards that the data allow.
 
-        An episode may end at any time, and what was never seen has the prior.
+        An episode may end at any time, so 0 is among them.
         """
         low, high = (reward / (1 - gamma) for reward in self._data.reward_range)
-        prior = self.parameters_.prior
-        return min(low, 0.0, prior), max(high, 0.0, prior)
+        return min(low, 0.0), max(high, 0.0)
 
-    def at_states(self, weights: NDArray) -> NDArray:
-        """The function of these weights at `states_`: H C of Algorithm 1."""
-        return self._ready_solver().at_states(weights)
-
-    def coefficients(self, weights: NDArray) -> NDArray:
-        """The weights as coefficients over `states_`: C of Algorithm 1, (states, n_actions)."""
-        return self._ready_solver().coefficients(weights)
-
-    def function(self, coefficients: NDArray, offset: float = 0.0) -> KernelExpansion | Table:
-        """The function k(x, states_) C + offset, from (n,) or (n, d) states to (n, n_actions)."""
-        data, used = self._data, self.parameters_
-        return expand(used.kernel, data.index, coefficients, offset)
+    def forget_factors(self) -> None:
+        """Drop what speeds up the next solve: it then equals that of a model fitted afresh."""
+        if isinstance(self._solver, NystromModel):
+            self._solver.factors = None
 
     @property
-    def _data(self) -> Transitions:
-        if self._transitions is None:
+    def _data(self) -> Counts:
+        if self._counts is None:
             raise NotFittedError
-        return self._transitions
+        return self._counts
 
     def _regress(self, targets: NDArray) -> KernelExpansion | Table:
-        weights = self._ready_solver().regress(targets, self.parameters_.regularization)
+        weights = self._ready_solver().regress(targets, self.regularization)
         return self.function(self.coefficients(weights))
-
-    def _rewards_above_prior(self, gamma: float) -> NDArray:
-        """Summed rewards of the residual q - prior: r - prior + gamma (1 - d) prior."""
-        data, prior = self._data, self.parameters_.prior
-        if prior == 0.0:
-            return data.pair_reward
-        return data.pair_reward + prior * (gamma * data.pair_continuing - data.pair_count)
 
     def _add(self, columns: tuple[NDArray, ...]) -> WorldModel:
         self._data.add(*columns)
-        used, n_pairs = self.parameters_, len(self._data.pair_state)
-        method = choose_method(used.method, used.kernel, n_pairs, used.max_rank)
+        n_pairs = len(self._data.pair_state)
+        method = choose_method(check_method(self.method), self.kernel, n_pairs, self.max_rank)
         if self._solver is None or method != self.method_:
             self.method_ = method
             self._solver = make_solver(
-                method, used.kernel, self._data, used.tolerance, used.max_rank
+                method, self.kernel, self._data, self.tolerance, self.max_rank
             )
-        self._solver_is_stale = True
-        if method == "low_rank":
+        self._is_stale = True
+        if method == "nystrom":
             self._ready_solver()  # its dictionary depends on the portions in which the data came
         return self
 
@@ -277,16 +279,7 @@ class WorldModel:
         """The solver, brought up to date where the data grew since it was last used."""
         if self._solver is None:
             raise NotFittedError
-        if self._solver_is_stale:
+        if self._is_stale:
             self._solver.update()
-            self._solver_is_stale = False
+            self._is_stale = False
         return self._solver
-
-    def _checked_parameters(self) -> SimpleNamespace:
-        check_count(self.n_actions, "n_actions")
-        check_positive(self.regularization, "regularization")
-        check_not_negative(self.tolerance, "tolerance")
-        check_count(self.max_rank, "max_rank")
-        check_number(self.prior, "prior")
-        check_method(self.method)
-        return SimpleNamespace(**self.get_params())

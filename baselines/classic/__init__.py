@@ -8,7 +8,7 @@ one interface:
   were tuned (results/tuning) have no default. An environment or a constant that does not fit is a
   ValueError that says what would.
 - `learn(timesteps, callback=None)`: takes exactly so many steps more and returns the peer. The
-  callback is called with the peer after every step; a true answer ends training at once.
+  callback is called with the peer after every step; training stops if it returns False.
 - `num_timesteps`: steps taken so far.
 - `predict(observations, deterministic=True)`: the greedy actions and None, for one observation or a
   batch; drawn from `action_probabilities` if not deterministic.

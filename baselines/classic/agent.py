@@ -48,10 +48,10 @@ class ClassicAgent(ABC):
     def learn(
         self, timesteps: int, callback: Callable[[ClassicAgent], bool | None] | None = None
     ) -> Self:
-        """Train for `timesteps` more steps, unless the callback says stop after one of them."""
+        """Train for `timesteps` more steps; the callback stops training by returning False."""
         for _ in range(timesteps):
             self._step()
-            if callback is not None and callback(self):
+            if callback is not None and callback(self) is False:
                 break
         return self
 

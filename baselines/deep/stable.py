@@ -62,14 +62,14 @@ class StableBaseline:
         return self.model.num_timesteps
 
     def learn(self, timesteps: int, callback: Callable[[StableBaseline], bool]) -> StableBaseline:
-        """Train for `timesteps`, unless the callback says stop earlier.
+        """Train for `timesteps`; the callback stops training earlier by returning False.
 
         The callback is called after each step of all environments. The libraries finish a started
         rollout, which may lie past the last timestep; this ends with the first step at or after it.
         """
 
         def goes_on(*_: Any) -> bool:
-            return not (callback(self) or self.num_timesteps >= timesteps)
+            return callback(self) is not False and self.num_timesteps < timesteps
 
         self.model.learn(self._schedule_timesteps or timesteps, callback=goes_on)
         return self

@@ -22,7 +22,9 @@ class Dictionary:
 
     `tolerance` is the largest k(x, x) - phi(x).phi(x) left at any state offered, as a share of the
     largest k(x, x) among them, unless `max_rank` pivots are reached first. `pivots` are states,
-    `pivot_numbers` their positions among all the states ever offered.
+    `pivot_numbers` their positions among all the states ever offered. Pivots that come from many
+    small portions of states lie close together: `is_accurate` turns False where L has become so
+    ill-conditioned that features exceed the kernel.
     """
 
     def __init__(
@@ -35,6 +37,7 @@ class Dictionary:
         self.pivot_numbers = np.empty(0, int)
         self._n_offered = 0
         self._largest = 0.0
+        self.is_accurate = True
         self.cholesky = np.empty((0, 0))
 
     @property
@@ -56,6 +59,8 @@ class Dictionary:
         self._largest = max(self._largest, whole.max(initial=0.0))
         while self.rank < self.max_rank:
             missing = whole - np.einsum("ij,ij->i", features, features)
+            # Far from the pivots an ill-conditioned L gives features of any size.
+            self.is_accurate &= bool(missing.min() > -self.tolerance * self._largest)
             above = np.flatnonzero(missing > self.tolerance * self._largest)
             if len(above) == 0:
                 break

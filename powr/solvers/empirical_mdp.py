@@ -17,7 +17,7 @@ from scipy.linalg.lapack import dgesv
 from scipy.sparse import csc_array
 from scipy.sparse.linalg import splu
 
-from powr.transitions import Transitions
+from powr.data import Counts
 
 # Up to this many states LAPACK beats a sparse factorisation with its fixed costs.
 _DENSE_STATES = 64
@@ -30,7 +30,7 @@ class EmpiricalMDP:
     quick. What depends only on which triples were seen is laid out anew when there are new ones.
     """
 
-    def __init__(self, data: Transitions):
+    def __init__(self, data: Counts):
         self.data = data
         self._n_triples = 0
 

@@ -13,7 +13,7 @@ from powr.kernels import BUILT_IN, Kernel
 from suite import SuiteError
 from suite.training import environments
 
-Callback = Callable[[Any], bool]  # called with the agent after every timestep; True stops
+Callback = Callable[[Any], bool]  # called with the agent after every timestep; False stops
 Learn = Callable[..., Any]  # timesteps, callback: Callback
 
 

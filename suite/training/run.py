@@ -55,7 +55,7 @@ class Recorder:
     def __call__(self, agent: Any) -> bool:
         if agent.num_timesteps == self.points[len(self.rows)]:
             self._evaluate(agent)
-        return len(self.rows) == len(self.points)
+        return len(self.rows) < len(self.points)
 
     def _evaluate(self, agent: Any) -> None:
         begin, begin_cpu = time.perf_counter(), time.process_time()

@@ -18,13 +18,13 @@ from typing import Any
 
 import gymnasium
 import numpy as np
+from powr.options import BAD_INPUT, agent_settings, make_parser
+from powr.rollout import env_name, rollout, time_limit
+from powr.summary import training_summary
 
 from powr import kernels
 from powr.agent import POWR
 from powr.files import check_destination
-from powr.options import BAD_INPUT, agent_settings, make_parser
-from powr.rollout import env_name, rollout, time_limit
-from powr.summary import training_summary
 
 FAILURE, INTERRUPTED = 1, 130
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import gymnasium
 import numpy as np
 from numpy.typing import NDArray
-
 from powr.layouts import layout_of
 from powr.rollout import limit_of
 

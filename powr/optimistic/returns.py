@@ -8,8 +8,8 @@ import math
 class ReturnRange:
     """The range of discounted returns-to-go over all episodes, the open one included.
 
-    `best` is the value of what was never tried: nothing better was ever seen from any state, but
-    for a reward that may go on for ever.
+    `best` is the value of unvisited pairs: nothing better was ever seen from any state, except that
+    a positive reward may come at every step.
     """
 
     def __init__(self, gamma: float):
@@ -31,7 +31,7 @@ class ReturnRange:
             return 1.0, "anything above 0, since nothing was seen yet"
         forever = self._highest_continuing / (1.0 - self.gamma)
         if forever > max(self._highest, 0.0):
-            return forever, "the best reward so far at every step for ever, discounted"
+            return forever, "the largest reward so far at every step: r_max / (1 - gamma)"
         if self._highest > self._lowest:
             return self._highest, "the best discounted return-to-go seen so far"
         return self._lowest + self._unit, "more than all returns-to-go so far, which are alike"
@@ -44,6 +44,9 @@ class ReturnRange:
     def below_all(self) -> float:
         """Less than anything seen, by as much as returns vary."""
         return self.worst - max(self.best - self.worst, self._unit)
+
+    def begin_episode(self) -> None:
+        self._seen_of_open_episode = 0
 
     def see(self, rewards: list[float], ended: bool, terminated: bool) -> None:
         """Take in the last step of an episode, given by all its rewards so far.

@@ -1,4 +1,4 @@
-"""One episode of an agent, moment by moment: what evaluation sums up and rendering draws."""
+"""Facts about an environment, and one episode of an agent in it."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import gymnasium
 from gymnasium.wrappers import TimeLimit
 
-from powr.fingerprint import layers_of
-
 if TYPE_CHECKING:
-    from powr.agent import POWR
+    from powr.environments.agent import Agent
 
 
 class Moment(NamedTuple):
@@ -24,7 +22,7 @@ class Moment(NamedTuple):
 
 
 def rollout(
-    agent: POWR,
+    agent: Agent,
     env: gymnasium.Env,
     *,
     seed: int,
@@ -55,11 +53,19 @@ def time_limit(env: gymnasium.Env, max_steps: int | None = None) -> int:
 
 
 def limit_of(env: gymnasium.Env) -> int | None:
-    """The time limit of an environment, as it is registered or else as it is wrapped."""
+    """The time limit of an environment, as registered or else as wrapped."""
     if env.spec and env.spec.max_episode_steps:
         return env.spec.max_episode_steps
     wrappers = [layer for layer in layers_of(env) if isinstance(layer, TimeLimit)]
     return min((wrapper._max_episode_steps for wrapper in wrappers), default=None)
+
+
+def layers_of(env: gymnasium.Env) -> Iterator[gymnasium.Env]:
+    """The environment, and what it wraps."""
+    while isinstance(env, gymnasium.Wrapper):
+        yield env
+        env = env.env
+    yield env
 
 
 def env_name(env: gymnasium.Env) -> str:

@@ -1,8 +1,4 @@
-"""The data set (x_i, a_i, r_i, x'_i, d_i), kept as counts of distinct states, pairs and triples.
-
-Transitions that share (x, a) enter every estimator of the paper only through their number, their
-summed reward and the counts of their next states, so nothing is lost by collapsing them.
-"""
+"""The data (x_i, a_i, r_i, x'_i, d_i): as it was collected, and as counts of distinct pairs."""
 
 from __future__ import annotations
 
@@ -38,6 +34,79 @@ class GrowingArray:
             self._buffer = grown
         self._buffer[self._size : size] = items
         self._size = size
+
+
+class History:
+    """All transitions of an agent in the order of collection: the only copy it keeps.
+
+    Parameters
+    ----------
+    state_shape : tuple of int
+        () for integer states, (d,) for vectors.
+
+    Attributes
+    ----------
+    size : int
+        Number of transitions.
+    starts : list of int
+        Row of the first transition of each episode, an episode left open included.
+    """
+
+    def __init__(self, state_shape: tuple[int, ...]):
+        self.state_shape = state_shape
+        self.size = 0
+        self.starts: list[int] = []
+        dtype = float if state_shape else int
+        self._buffers: list[NDArray] = [
+            np.empty((0, *state_shape), dtype),
+            np.empty(0, int),
+            np.empty(0),
+            np.empty((0, *state_shape), dtype),
+            np.empty(0, bool),
+            np.empty(0, bool),
+        ]
+
+    def begin_episode(self) -> None:
+        if not self.starts or self.starts[-1] < self.size:
+            self.starts.append(self.size)
+
+    def append(self, transition: tuple, ended: bool) -> None:
+        """Add (state, action, reward, next state, terminated); `ended` also by truncation."""
+        row = self.size
+        if row == len(self._buffers[1]):
+            room = max(1024, 3 * row // 2)
+            self._buffers = [
+                np.resize(buffer, (room, *buffer.shape[1:])) for buffer in self._buffers
+            ]
+        for buffer, value in zip(self._buffers, (*transition, ended), strict=True):
+            buffer[row] = value
+        self.size = row + 1  # last, so that an interrupt cannot leave half a transition
+
+    def extend(self, columns: Columns, ended: NDArray, starts: list[int]) -> None:
+        """Take over whole arrays, as read from a file."""
+        self._buffers = [np.array(column) for column in (*columns, ended)]
+        self.size, self.starts = len(ended), starts
+
+    def columns(self, start: int = 0, stop: int | None = None) -> Columns:
+        """Views of the transitions from `start` up to `stop`."""
+        rows = slice(start, self.size if stop is None else stop)
+        states, actions, rewards, next_states, terminated, _ = self._buffers
+        return states[rows], actions[rows], rewards[rows], next_states[rows], terminated[rows]
+
+    @property
+    def ended(self) -> NDArray:
+        """Whether each transition was the last of its episode, by termination or truncation."""
+        return self._buffers[5][: self.size]
+
+    def episodes(self) -> list[tuple[int, int]]:
+        """First row and one past the last row of each finished episode."""
+        stops = [*self.starts[1:], self.size]
+        ended = self.ended
+        return [
+            (start, stop)
+            for start, stop in zip(self.starts, stops, strict=True)
+            if stop > start and ended[stop - 1]
+        ]
 
 
 class StateIndex:
@@ -82,12 +151,13 @@ class StateIndex:
         return [data[i : i + step] for i in range(0, len(data), step)]
 
 
-class Transitions:
-    """Counts of a growing set of transitions.
+class Counts:
+    """Transitions as counts of distinct states, pairs and triples.
 
-    Pair g is a distinct (state, action) with its count, the count of those that did not end an
-    episode, and its summed rewards; triple t is a distinct (pair, next state, terminated) with its
-    count.
+    Transitions that share (x, a) enter every estimator of the paper only through their number,
+    their summed reward and the counts of their next states, so nothing is lost by collapsing them.
+    Pair g is a distinct (state, action) with its count, the count of those that did not terminate,
+    and its summed rewards; triple t is a distinct (pair, next state, terminated) with its count.
     """
 
     def __init__(self, state_shape: tuple[int, ...], n_actions: int):
@@ -126,9 +196,7 @@ class Transitions:
         next_states: NDArray,
         terminated: NDArray,
     ) -> None:
-        # Interleaved, a trajectory's states are numbered in the order in which it visits them.
-        visited = np.stack([states, next_states], axis=1).reshape(-1, *states.shape[1:])
-        numbers = self.index.number(visited)
+        numbers = self.index.number(interleaved(states, next_states))
         x, successor = numbers[0::2], numbers[1::2]
 
         # A triple as one integer, which hashes quicker than a tuple.
@@ -162,6 +230,11 @@ class Transitions:
         self._triple_count.extend(np.zeros(len(pairs)))
 
 
+def interleaved(states: NDArray, next_states: NDArray) -> NDArray:
+    """The states of a trajectory in the order in which it visits them, each end a next start."""
+    return np.stack([states, next_states], axis=1).reshape(-1, *states.shape[1:])
+
+
 def _number_all(known: dict, keys: list) -> NDArray:
     return np.array([known.setdefault(key, len(known)) for key in keys], int)
 
@@ -170,23 +243,3 @@ def _first_positions(numbers: NDArray, n_known: int) -> NDArray:
     """Where each number from n_known on occurs first; numbers are given in order of appearance."""
     highest_before = np.maximum.accumulate(np.concatenate([[n_known - 1], numbers[:-1]]))
     return np.flatnonzero(numbers > highest_before)
-
-
-def as_columns(transitions: list[tuple]) -> Columns:
-    """Transitions that were taken one by one as columns."""
-    states, actions, rewards, next_states, terminated = zip(*transitions, strict=True)
-    return (
-        np.array(states),
-        np.array(actions, int),
-        np.array(rewards, float),
-        np.array(next_states),
-        np.array(terminated, bool),
-    )
-
-
-def joined(chunks: list[Columns]) -> Columns:
-    """One set of transitions out of several."""
-    states, actions, rewards, next_states, terminated = map(
-        np.concatenate, zip(*chunks, strict=True)
-    )
-    return states, actions, rewards, next_states, terminated

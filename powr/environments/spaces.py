@@ -9,14 +9,14 @@ import hashlib
 import math
 import operator
 from collections.abc import Iterator
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import gymnasium
 import numpy as np
 from gymnasium.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete, Space, Tuple
+from gymnasium.vector.utils import batch_space, iterate
 from numpy.typing import NDArray
 
-from powr.batches import in_parts, parts_of
 from powr.kernels import Dirac, Exponential, Kernel
 from powr.validation import check_numeric, check_states
 
@@ -26,17 +26,11 @@ _FRACTION_OF_RANGE = 1 / 3
 # Bounds beyond this stand for "unbounded", as the largest single-precision number does.
 _LARGEST_BOUND = 1e30
 
+# Kernels of distances tell nothing apart in more dimensions, and take long.
+MOST_DIMENSIONS = 256
+
 # Up to here the combinations of several finite spaces are numbered one by one.
 _LARGEST_NUMBER = 2**63 - 1
-
-
-def make_env(env: gymnasium.Env | str) -> gymnasium.Env:
-    """The environment itself, or the registered one of that id."""
-    if isinstance(env, str):
-        return gymnasium.make(env)
-    if not isinstance(env, gymnasium.Env):
-        raise TypeError(f"env must be a gymnasium.Env or the id of one, got {env!r}")
-    return env
 
 
 # -- actions --------------------------------------------------------------------------------------
@@ -84,6 +78,16 @@ class Observations(Protocol):
         ...
 
 
+def refuse_reset(observation: Any, space: Space) -> None:
+    """Name the mistake of passing on all that `env.reset()` returns."""
+    is_pair = isinstance(observation, tuple) and len(observation) == 2
+    if is_pair and isinstance(observation[1], dict) and not isinstance(space, Tuple):
+        raise ValueError(
+            "observation is a pair of an observation and a dict, as env.reset() returns it: "
+            "write `observation, info = env.reset()` and give the observation alone"
+        )
+
+
 def observations_of(space: Space) -> Observations:
     if isinstance(space, Discrete):
         return DiscreteObservations(space)
@@ -93,9 +97,15 @@ def observations_of(space: Space) -> Observations:
                 f"the observation space {space} is empty: use Discrete(1) where there is nothing "
                 "to observe, by gymnasium.wrappers.TransformObservation"
             )
+        if math.prod(space.shape) > MOST_DIMENSIONS:
+            raise ValueError(
+                f"the observation space {space} has {math.prod(space.shape):,} dimensions, more "
+                f"than {MOST_DIMENSIONS}: reduce it to a few features by "
+                "gymnasium.wrappers.TransformObservation"
+            )
         return BoxObservations(space)
     if is_finite(space):
-        return FiniteObservations(space)
+        return CompositeObservations(space)
     raise ValueError(
         "the observation space must be a Box, Discrete, MultiDiscrete, MultiBinary, or a Tuple or "
         f"Dict of finite spaces, got {space}: flatten it with "
@@ -105,7 +115,7 @@ def observations_of(space: Space) -> Observations:
 
 def is_finite(space: Space) -> bool:
     if isinstance(space, Tuple | Dict):
-        return all(is_finite(part) for _, part in parts_of(space))
+        return all(is_finite(part) for _, part in _parts(space))
     return isinstance(space, Discrete | MultiDiscrete | MultiBinary)
 
 
@@ -172,16 +182,7 @@ class BoxObservations:
         return check_states(given.reshape(-1, *self.shape), "observation", self.shape), single
 
 
-class Part(NamedTuple):
-    """One array of whole numbers within an observation, and the range of its entries."""
-
-    path: tuple[Any, ...]
-    shape: tuple[int, ...]
-    low: NDArray
-    sizes: NDArray
-
-
-class FiniteObservations:
+class CompositeObservations:
     """Combinations of finitely many choices, numbered with a digit per choice.
 
     Where there are more of them than there are integers, the number is a hash of the digits.
@@ -191,65 +192,81 @@ class FiniteObservations:
 
     def __init__(self, space: Space):
         self._space = space
-        self._parts = list(finite_parts(space))
-        sizes = [int(size) for part in self._parts for size in part.sizes]
-        self._hashed = math.prod(sizes) > _LARGEST_NUMBER
-        radix = [1] * len(sizes)
-        if not self._hashed:
-            radix = [math.prod(sizes[i + 1 :]) for i in range(len(sizes))]
-        self._radix = np.array(radix, np.int64)
 
     def state(self, observation: Any) -> int:
-        return int(self.states(observation)[0][0])
+        number, n_combinations = 0, 1
+        for digit, size in _digits(self._space, observation, "observation"):
+            number, n_combinations = number * size + digit, n_combinations * size
+        if n_combinations <= _LARGEST_NUMBER:
+            return number
+        text = str(number).encode()
+        return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big") >> 1
 
     def states(self, observations: Any) -> tuple[NDArray, bool]:
-        observations = in_parts(self._space, observations)
-        columns = [self._digits(part, observations) for part in self._parts]
-        if len({(len(digits), single) for digits, single in columns}) > 1:
-            raise ValueError("the parts of observation must be for one batch, got several lengths")
-        digits = np.concatenate([digits for digits, _ in columns], axis=1)
-        numbers = np.array([*map(hash_of, digits)], int) if self._hashed else digits @ self._radix
-        return numbers, columns[0][1]
-
-    def _digits(self, part: Part, observations: Any) -> tuple[NDArray, bool]:
-        """The digits of one part, (n, choices), and whether there is but one observation."""
-        name = "observation" + "".join(f"[{key!r}]" for key in part.path)
-        for key in part.path:
-            observations = observations[key]
-        values = check_numeric(observations, name)
-        single = values.ndim == len(part.shape)
-        batch = values[None] if single else values
-        if batch.shape[1:] != part.shape or batch.dtype.kind not in "biu":
-            raise ValueError(
-                f"{name} must be integers of shape {part.shape}, or a batch of such, "
-                f"got {values.dtype} of shape {values.shape}"
-            )
-        digits = batch.reshape(len(batch), -1).astype(np.int64) - part.low
-        outside = (digits < 0) | (digits >= part.sizes)
-        if outside.any():
-            found = batch.reshape(len(batch), -1)[outside][0]
-            raise ValueError(f"{name} must lie within its space, got {found}")
-        return digits, single
+        """A batch is a list of observations or, as in gymnasium's vector environments, an array per
+        part.
+        """
+        if _has_form(self._space, observations):
+            return np.array([self.state(observations)]), True
+        if not isinstance(observations, list):
+            try:
+                n = len(next(_leaves(self._space, observations)))
+                observations = iterate(batch_space(self._space, n), observations)
+            except (TypeError, KeyError, IndexError, StopIteration) as error:
+                raise ValueError(
+                    f"observation must be of {self._space}, or a list of such, got {observations!r}"
+                ) from error
+        return np.array([self.state(each) for each in observations], int), False
 
 
-def finite_parts(space: Space, path: tuple[Any, ...] = ()) -> Iterator[Part]:
+def _parts(space: Tuple | Dict) -> list[tuple[Any, Space]]:
+    return list(space.items() if isinstance(space, Dict) else enumerate(space))
+
+
+def _leaves(space: Space, observation: Any) -> Iterator[Any]:
+    """What an observation, or a batch of them, holds for each simple space within."""
+    if not isinstance(space, Tuple | Dict):
+        yield observation
+        return
+    for key, part in _parts(space):
+        yield from _leaves(part, observation[key])
+
+
+def _has_form(space: Space, observation: Any) -> bool:
+    """Whether a value has the parts and dimensions of one observation."""
+    if not isinstance(space, Tuple | Dict):
+        return np.ndim(observation) == len(space.shape or ())
+    try:
+        return len(observation) == len(space) and all(
+            _has_form(part, observation[key]) for key, part in _parts(space)
+        )
+    except (TypeError, KeyError, IndexError):
+        return False
+
+
+def _digits(space: Space, observation: Any, name: str) -> Iterator[tuple[int, int]]:
+    """The choices of an observation, counted from 0, and how many there are of each."""
     if isinstance(space, Tuple | Dict):
-        for key, part in parts_of(space):
-            yield from finite_parts(part, (*path, key))
-    elif isinstance(space, Discrete):
-        yield Part(path, (), np.array([space.start], np.int64), np.array([space.n], np.int64))
-    elif isinstance(space, MultiDiscrete):
-        sizes = space.nvec.ravel().astype(np.int64)
-        yield Part(path, space.shape, np.broadcast_to(space.start, space.shape).ravel(), sizes)
+        if not _has_form(space, observation):
+            raise ValueError(f"{name} must be of {space}, got {observation!r}")
+        for key, part in _parts(space):
+            yield from _digits(part, observation[key], f"{name}[{key!r}]")
+        return
+    values = check_numeric(observation, name)
+    if values.dtype.kind not in "biu" or values.shape != (space.shape or ()):
+        raise ValueError(
+            f"{name} must be integers of {space}, got {values.dtype} of shape {values.shape}"
+        )
+    if isinstance(space, MultiBinary):
+        start, sizes = np.zeros(space.shape, int), np.full(space.shape, 2)
     else:
-        shape = space.shape or ()
-        size = math.prod(shape)
-        yield Part(path, shape, np.zeros(size, np.int64), np.full(size, 2))
-
-
-def hash_of(digits: NDArray) -> int:
-    """63 bits of a hash that is the same in every process."""
-    return int.from_bytes(hashlib.blake2b(digits.tobytes(), digest_size=8).digest(), "big") >> 1
+        start = np.broadcast_to(space.start, space.shape)
+        sizes = np.asarray(space.nvec if isinstance(space, MultiDiscrete) else space.n)
+    digits = values.astype(int) - start
+    outside = (digits < 0) | (digits >= sizes)
+    if outside.any():
+        raise ValueError(f"{name} must lie within {space}, got {values[outside].flat[0]}")
+    yield from zip(digits.ravel().tolist(), sizes.ravel().tolist(), strict=True)
 
 
 # -- kernels --------------------------------------------------------------------------------------

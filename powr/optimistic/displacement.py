@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import cho_factor, cho_solve
 
+from powr.data import Columns
 from powr.kernels import Exponential, Matern52, Stationary, expansion
-from powr.mirror_descent import MIRROR_DESCENT, Planning, repeated, settle
-from powr.solvers.kriging import Kriging, spread
-from powr.transitions import Columns
+from powr.optimistic.growing_steps import MIRROR_DESCENT, Planning, repeated, settle
+from powr.optimistic.kriging import Kriging, spread
 from powr.validation import check_states
 
 # Bandwidths in units of the range of the visited states. The map is smooth, the values are not; an

@@ -1,0 +1,252 @@
+"""OptimisticPOWR: the paper's ingredients with optimism and replanning, and nothing to set.
+
+Departures from the paper, each undone alone in docs/ablations.md: unvisited state-action pairs are
+worth the best return seen so far; plans are made as soon as something was learned, each from the
+uniform policy with growing steps; the discount follows from the time limit; in a box the transition
+operator is composition with a learned displacement (`displacement.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Self
+
+import gymnasium
+from numpy.typing import NDArray
+
+from powr.environments.agent import Agent, Callback
+from powr.environments.episodes import limit_of
+from powr.kernels import Dirac, Kernel
+from powr.optimistic.growing_steps import MIRROR_DESCENT
+from powr.optimistic.planners import BoxPlanner, FinitePlanner
+from powr.policy import Policy
+from powr.validation import (
+    check_count,
+    check_flag,
+    check_gamma,
+    check_kernel,
+    check_number,
+    check_positive,
+)
+
+# The horizon 1 / (1 - gamma) is this many times the time limit, within bounds.
+_HORIZONS_PER_LIMIT = 10
+_LEAST_GAMMA, _LARGEST_GAMMA = 0.99, 0.999
+_WHY_GAMMA = "a horizon of ten time limits, at most 1,000 steps"
+_WHY_GAMMA_WITHOUT_LIMIT = "a horizon of 1,000 steps, since there is no time limit"
+
+# Errors of interpolated values add up over the horizon: it is kept short in a box.
+_GAMMA_IN_BOX = 0.99
+
+
+class OptimisticPOWR(Agent):
+    """An extension of POWR that explores by optimism and needs no settings.
+
+    What is None is chosen from the task and the data; `settings_` says what was chosen and why.
+
+    Parameters
+    ----------
+    env : gymnasium.Env or str
+        As for `POWR`.
+    kernel : Kernel, default=None
+        The kernel of values in a box, a function of distances. Default: `Exponential`. Finite
+        observations have `Dirac`.
+    gamma : float, default=None
+        The discount factor. Default: from the time limit for finite observations, else 0.99.
+    step_size : float, default=None
+        eta of Eq. (14). Default: steps that grow, in units of the range of the action values.
+    mirror_steps : int, default=None
+        Steps of mirror descent per plan. Default: until the action values settle.
+    regularization : float, default=None
+        lambda of Eq. (10), for finite observations. Default: one imagined visit per pair where
+        outcomes vary, nearly none elsewhere.
+    prior : float, default=None
+        The value of unvisited state-action pairs. Default: the best return-to-go seen, or
+        r_max / (1 - gamma) where rewards are positive.
+    plan_within_episodes : bool, default=True
+        Whether to plan as soon as something was learned, or only between episodes.
+    seed : int or None, default=0
+        Seeds every random draw, those of the environment included. None draws a seed.
+
+    Attributes
+    ----------
+    num_timesteps : int
+    episode_returns : list of float
+    settings_ : dict
+        What was chosen: by the name of the setting, a pair of value and reason.
+    n_plans_ : int
+    model_ : DisplacementModel or None
+        The model of the last plan in a box; None before it, and for finite observations.
+
+    Examples
+    --------
+    >>> agent = OptimisticPOWR("FrozenLake-v1", seed=0).learn(100)
+    >>> action, _ = agent.predict(0)
+    """
+
+    # Replaced by the ablation of mirror descent (baselines/planners) alone.
+    _planning = MIRROR_DESCENT
+
+    def __init__(
+        self,
+        env: gymnasium.Env | str,
+        *,
+        kernel: Kernel | None = None,
+        gamma: float | None = None,
+        step_size: float | None = None,
+        mirror_steps: int | None = None,
+        regularization: float | None = None,
+        prior: float | None = None,
+        plan_within_episodes: bool = True,
+        seed: int | None = 0,
+    ):
+        super().__init__(env, seed)
+        self.kernel = kernel
+        self.gamma = gamma
+        self.step_size = step_size
+        self.mirror_steps = mirror_steps
+        self.regularization = regularization
+        self.prior = prior
+        self.plan_within_episodes = plan_within_episodes
+        self.n_plans_ = 0
+        self._planned_at = 0
+        self._check_settings()
+        self._current: FinitePlanner | BoxPlanner | None = self._new_planner()
+
+    @property
+    def settings_(self) -> dict[str, tuple[Any, str]]:
+        chosen = self._planner.chosen()
+        return {name: why for name, why in chosen.items() if getattr(self, name) is None}
+
+    @property
+    def model_(self) -> Any:
+        return self._planner.model
+
+    def learn(
+        self,
+        total_timesteps: int,
+        callback: Callback | None = None,
+        progress_bar: bool = False,
+    ) -> Self:
+        self._check_settings()
+        for transition, ended in self._collect(total_timesteps, callback, progress_bar):
+            with self._changing() as planner:
+                if self.data.starts[-1] == self.data.size - 1:
+                    planner.begin_episode()
+                if planner.observe(transition, ended):
+                    planner.plan()
+                    self._planned_at, self.n_plans_ = self.data.size, self.n_plans_ + 1
+        return self
+
+    learn.__doc__ = Agent.learn.__doc__
+
+    def _behaviour(self) -> Policy:
+        return self._planner.policy
+
+    def _target_policy(self) -> Policy:
+        with self._changing() as planner:
+            return planner.shown
+
+    def _action_values(self, states: NDArray) -> NDArray:
+        with self._changing() as planner:
+            return planner.action_values(states)
+
+    @property
+    def _planner(self) -> FinitePlanner | BoxPlanner:
+        """The planner; after an interrupt it is made again from the data."""
+        if self._current is None:
+            self._current = self._replayed(self._planned_at)
+        return self._current
+
+    @contextmanager
+    def _changing(self) -> Iterator[FinitePlanner | BoxPlanner]:
+        """Whatever an interrupt or an error leaves half changed is dropped."""
+        planner = self._planner
+        try:
+            yield planner
+        except BaseException:
+            self._current = None
+            raise
+
+    def _replayed(self, planned_at: int) -> FinitePlanner | BoxPlanner:
+        """A planner that has seen all data, and planned once, after so many transitions."""
+        planner, starts, ended = (
+            self._new_planner(),
+            set(self.data.starts),
+            self.data.ended.tolist(),
+        )
+        columns = [
+            column.tolist() if column.ndim == 1 else column for column in self.data.columns()
+        ]
+        for row, transition in enumerate(zip(*columns, strict=True)):
+            if row in starts:
+                planner.begin_episode()
+            planner.observe(transition, ended[row])
+            if row + 1 == planned_at:
+                planner.plan()
+        return planner
+
+    def _new_planner(self) -> FinitePlanner | BoxPlanner:
+        common: dict[str, Any] = {
+            "prior": self.prior,
+            "step_size": self.step_size,
+            "mirror_steps": self.mirror_steps,
+            "plan_within_episodes": self.plan_within_episodes,
+            "planning": self._planning,
+        }
+        if self.data.state_shape != ():
+            gamma = _GAMMA_IN_BOX if self.gamma is None else self.gamma
+            return BoxPlanner(self.data, self.n_actions, gamma=gamma, kernel=self.kernel, **common)
+        limit = limit_of(self.env)
+        return FinitePlanner(
+            self.data,
+            self.n_actions,
+            gamma=gamma_of(limit) if self.gamma is None else self.gamma,
+            why_gamma=_WHY_GAMMA if limit else _WHY_GAMMA_WITHOUT_LIMIT,
+            regularization=self.regularization,
+            **common,
+        )
+
+    def _check_settings(self) -> None:
+        is_finite = self.data.state_shape == ()
+        if self.kernel is not None:
+            check_kernel(self.kernel, self.data.state_shape)
+            if is_finite and not isinstance(self.kernel, Dirac):
+                raise ValueError(
+                    f"kernel {self.kernel!r} does not suit finite observations: leave it out, or "
+                    "use POWR"
+                )
+        if self.regularization is not None and not is_finite:
+            raise ValueError("regularization has no effect in a box: leave it out, or use POWR")
+        for name, check in (
+            ("gamma", check_gamma),
+            ("step_size", check_positive),
+            ("mirror_steps", check_count),
+            ("regularization", check_positive),
+            ("prior", check_number),
+        ):
+            if getattr(self, name) is not None:
+                check(getattr(self, name), name)
+        check_flag(self.plan_within_episodes, "plan_within_episodes")
+
+    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray]]:
+        state = {"planned_at": self._planned_at, "n_plans": self.n_plans_}
+        return {**state, "gamma": self._planner.gamma}, {}
+
+    def _restore(self, state: dict[str, Any], arrays: dict[str, NDArray]) -> None:
+        self.n_plans_, self._planned_at = int(state["n_plans"]), int(state["planned_at"])
+        if not 0 <= self._planned_at <= self.data.size:
+            raise ValueError(
+                f"its last plan, after {self._planned_at} transitions, is not among them"
+            )
+        if self._planner.gamma != state["gamma"]:  # another time limit must not change the policy
+            self.gamma = float(state["gamma"])
+        self._current = None
+
+
+def gamma_of(limit: int | None) -> float:
+    """A discount whose horizon is several time limits."""
+    if not limit:
+        return _LARGEST_GAMMA
+    return min(max(1.0 - 1.0 / (_HORIZONS_PER_LIMIT * limit), _LEAST_GAMMA), _LARGEST_GAMMA)
