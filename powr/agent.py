@@ -240,15 +240,16 @@ class POWR(Agent):
             )
 
     def _state(self) -> tuple[dict[str, Any], dict[str, NDArray]]:
-        if self._model is not None:
-            self._model.forget_factors()  # or the saved agent would go on with other rounding
+        # What a loaded agent works out again, this one does too: both go on with the same rounding.
+        if (model := self.model_) is not None:
+            model.forget_factors()
+            self._plan = self._plan._replace(exponents=self._plan.policy(model.states_))
         record = {
             "epochs": list(self._plan.epochs),
             "n_overshoots": self.n_overshoots_,
             "worst_overshoot": self.worst_overshoot_,
         }
-        plan = self._plan
-        return record, {"coefficients": plan.coefficients, "exponents": plan.exponents}
+        return record, {"coefficients": self._plan.coefficients}
 
     def _restore(self, state: dict[str, Any], arrays: dict[str, NDArray]) -> None:
         epochs = tuple(int(size) for size in state["epochs"])
@@ -258,14 +259,15 @@ class POWR(Agent):
         self.worst_overshoot_ = float(state["worst_overshoot"])
         if not epochs:
             return
-        C, exponents = arrays["coefficients"], arrays["exponents"]
+        C = arrays["coefficients"]
         states, _, _, next_states, _ = self.data.columns(0, epochs[-1])
         index = StateIndex(self.data.state_shape)
         index.number(interleaved(states, next_states))
-        if C.shape != (len(index), self.n_actions) or exponents.shape != C.shape:
+        if C.shape != (len(index), self.n_actions):
             raise ValueError(f"its coefficients of shape {C.shape} do not fit {len(index)} states")
         kernel = self._kernel(states[: epochs[0]])
-        self._plan = Plan(make_policy(expand(kernel, index, C)), C, exponents, epochs)
+        policy = make_policy(expand(kernel, index, C))
+        self._plan = Plan(policy, C, policy(index.states), epochs)
 
     def _check_settings(self) -> None:
         if self.kernel is not None:
