@@ -24,7 +24,7 @@ from benchmarks import (
     whole_runs,
 )
 from benchmarks.table import RESULTS, publish
-from powr.options import count
+from powr.command.options import count
 from suite.training import provenance
 from suite.write import write_together
 

@@ -62,7 +62,7 @@ def tables(quick: bool, repeats: int) -> list[Table]:
         settings = config.resolve(study, "paper", environment, "powr")
         timesteps = QUICK_TIMESTEPS if quick else settings["timesteps"]
         env = environments.make(settings["environment"])
-        agent = POWR(env, summed=True, seed=0).learn(timesteps)
+        agent = POWR(env, seed=0).learn(timesteps)
         planning.append({"environment": environment, **steps_a_second(agent, repeats)})
         rounds = [time_inside_env(settings, timesteps) for _ in range(repeats)]
         overhead.append({"environment": environment, "timesteps": timesteps, **shares(rounds)})

@@ -12,7 +12,7 @@ from benchmarks.table import Table, as_text
 from powr.kernels import Gaussian
 
 RELATIONS = {">=": operator.ge, "<=": operator.le, "<": operator.lt}
-SMOOTH = {"kernel": repr(Gaussian(printed_algorithm.SMOOTH)), "method": "low_rank"}
+SMOOTH = {"kernel": repr(Gaussian(printed_algorithm.SMOOTH)), "method": "nystrom"}
 
 
 class Target(NamedTuple):

@@ -51,7 +51,6 @@ rule aggregate:
     output:
         arrivals=f"{RESULTS}/runs.csv",
         curves=f"{RESULTS}/curves.csv",
-        thresholds=f"{RESULTS}/thresholds.csv",
         summary=f"{RESULTS}/summary.csv",
         page=f"{RESULTS}/summary.md",
     log:

@@ -11,15 +11,17 @@ from typing import Any, NamedTuple
 
 import gymnasium
 
+import baselines
+from powr.environments.agent import Agent
 from suite import SuiteError, config
-from suite.config.kinds import POWR, kind_of
+from suite.config.kinds import LIBRARY
 from suite.training import algorithms, environments, preflight
 
 SCALE = "compare"
 # Fewer evaluations than in the replication: they would take longer than the training.
 EVALUATION = {"episodes": 10, "first": 100, "per_decade": 8}
-# Whose settings are those of the paper's authors are left out unless they are asked for.
-SOURCES = ("library defaults", "chosen on development seeds")
+# Baselines under the settings of the paper's authors are left out unless they are asked for.
+SOURCES = (LIBRARY, "chosen on development seeds")
 
 
 class Choice(NamedTuple):
@@ -117,15 +119,20 @@ def choose_algorithms(
 
 
 def is_compared(algorithm: Mapping[str, Any]) -> bool:
-    """Whether an algorithm is run unasked: not under others' settings, nor as an ablation."""
-    ablation = kind_of(algorithm) == POWR and algorithm["class"] != "powr"
-    return algorithm["source"]["kind"] in SOURCES and not ablation
+    """Whether an algorithm is run unasked: both POWRs as defined, not tuned, and baselines."""
+    source = algorithm["source"]["kind"]
+    if issubclass(baselines.find(algorithm["class"]), Agent):
+        return algorithm["class"] in baselines.OWN and source not in SOURCES
+    return source in SOURCES
 
 
 def borrow_settings(algorithm: dict[str, Any], environment: str) -> str | None:
-    """Give an algorithm that has no settings for an environment those of its first one."""
+    """Give an algorithm that has no settings for an environment those of its first one.
+
+    The library's agents need none: they have a default for everything.
+    """
     own = algorithm.get("environments", {})
-    if environment in own or not own:
+    if environment in own or not own or algorithm["class"] in baselines.OWN:
         return None
     lender = next(iter(own))
     own[environment] = own[lender]

@@ -19,9 +19,9 @@ const explorer = (() => {
     y: "auto",
     reference: data.algorithms[0].key,
   };
-  // At first the page shows what the paper's figures show: POWR and the baselines of its source.
+  // At first the page shows what the paper's figures show.
   const offAtFirst = data.algorithms
-    .filter((algorithm) => algorithm.source !== data.algorithms[0].source)
+    .filter((algorithm) => !algorithm.shown)
     .map((algorithm) => algorithm.key);
   const view = { ...defaults, off: new Set(offAtFirst), threshold: {}, theme: "" };
   let curves = null;
@@ -494,7 +494,7 @@ const explorer = (() => {
     const ends = [Math.min(...times), Math.max(...times)].map((time) => timeText(time, group));
     const cells = [
       [nameOf(group)],
-      [data.sources[algorithm.source]],
+      [algorithm.source],
       [`${arrived} of ${times.length}`, arrived],
       [times.length ? timeText(median, group) : "no run", median],
       [arrived ? `${ends[0]} to ${ends[1]}` : "never", Math.min(...times)],
@@ -642,15 +642,15 @@ const explorer = (() => {
   }
 
   function addSwitches() {
-    data.sources.forEach((source, index) => {
-      const own = data.algorithms.filter((algorithm) => algorithm.source === index);
+    data.kinds.forEach((kind, index) => {
+      const own = data.algorithms.filter((algorithm) => algorithm.kind === index);
       if (!own.length) return;
       const set = document.createElement("fieldset");
       const legend = document.createElement("legend");
       const all = document.createElement("input");
-      Object.assign(all, { type: "checkbox", value: source, className: "source" });
+      Object.assign(all, { type: "checkbox", value: kind, className: "kind" });
       const name = document.createElement("label");
-      name.append(all, ` ${source}`);
+      name.append(all, ` ${kind}`);
       legend.append(name);
       set.append(legend);
       all.addEventListener("change", () => {
@@ -692,11 +692,11 @@ const explorer = (() => {
       input.disabled = !here.has(input.value);
       input.parentElement.querySelector("line").setAttribute("stroke", colourOf(input.value));
     }
-    for (const source of root.querySelectorAll("input.source")) {
-      const own = [...source.closest("fieldset").querySelectorAll("input.algorithm")];
+    for (const kind of root.querySelectorAll("input.kind")) {
+      const own = [...kind.closest("fieldset").querySelectorAll("input.algorithm")];
       const on = own.filter((input) => input.checked).length;
-      source.checked = on > 0;
-      source.indeterminate = on > 0 && on < own.length;
+      kind.checked = on > 0;
+      kind.indeterminate = on > 0 && on < own.length;
     }
     $("environments").choose(view.environment);
     $("policies").choose(view.policy);

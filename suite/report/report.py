@@ -36,7 +36,6 @@ TABLES = (
     "summary.md",
     "summary.csv",
     "runs.csv",
-    "thresholds.csv",
     "curves.csv",
     "claims.csv",
     "cost.csv",

@@ -27,9 +27,9 @@ LEGEND = (
     "programming; its score is 0 for the uniform policy and 1 for the optimum. A score can be high "
     "although nothing was learned: on Taxi-v3 the uniform policy is fined for many of its steps, "
     "and one that never picks anyone up is not. The area is the average return over log timesteps. "
-    "It begins after the last of the first updates of the algorithms with library defaults and "
-    "ends at the last timestep that these share; an algorithm that does not learn over all of it "
-    "has none."
+    "It begins after the last of the first updates of POWR and the baselines with library defaults "
+    "and ends at the last timestep that these share; an algorithm that does not learn over all of "
+    "it has none."
 )
 
 OVERVIEW_TITLE = "Runs that met the threshold, and the median of all runs' timesteps to it:"
@@ -129,7 +129,7 @@ def times(rows: pd.DataFrame) -> list[tuple[str, ...]]:
             "reached",
             "median of first arrivals",
             "earliest .. latest",
-            "reached for good",
+            "reached and stayed",
             "median of lasting arrivals",
         )
     ]
