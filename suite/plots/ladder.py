@@ -77,20 +77,11 @@ def note(table: pd.DataFrame) -> str:
 
 
 def first_evaluations(table: pd.DataFrame) -> str:
-    """At which timesteps the first evaluations are, where they differ of which kinds."""
-    first = table.groupby("first_evaluation")["kind"].agg(lambda kinds: list(dict.fromkeys(kinds)))
-    if len(first) == 1:
-        return f"The first evaluation is at {first.index[0]} timesteps."
-    others = [f"of {_kinds(kinds)} at {timestep}" for timestep, kinds in first.items()][1:]
-    return f"The first evaluation is at {first.index[0]} timesteps, {', '.join(others)}."
-
-
-def _kinds(kinds: list[str]) -> str:
-    return (
-        "deep networks"
-        if all(kind in (DEEP, *DEEP_OF_SOURCE.values()) for kind in kinds)
-        else " and ".join(kinds)
-    )
+    """Where evaluation begins: that of deep networks may begin later."""
+    deep = table["kind"].isin((DEEP, *DEEP_OF_SOURCE.values()))
+    first = table.groupby(deep)["first_evaluation"].min()
+    later = f", of deep networks at {first[True]}" if first.nunique() > 1 else ""
+    return f"The first evaluation is at {first.min()} timesteps{later}."
 
 
 def draw_panel(

@@ -79,8 +79,8 @@ def deterministic(tables: Tables) -> Tables:
 
 
 SETTINGS = {
-    POWR: "POWR is the paper's algorithm with the settings that its authors probably used; they "
-    "evaluate the sampled policy.",
+    POWR: "POWR is the paper's algorithm with the settings that its authors probably used. (They "
+    "evaluate the sampled policy.)",
     DEEP_OF_SOURCE[LIBRARY]: "Baselines with library defaults, deterministic.",
     DEEP_OF_SOURCE[AUTHORS]: "Baselines with the settings that the paper's authors probably used, "
     "deterministic.",

@@ -58,7 +58,7 @@ KNOWN = {
 }
 EXTENSION = Look("#882255", (9, 1), "*", 1.5)  # OptimisticPOWR
 # Policies are shown apart for POWR alone: in one colour, since it is one algorithm.
-SAMPLED = KNOWN["powr"]._replace(dashes=(2, 1), marker="p")
+SAMPLED = KNOWN["powr"]._replace(dashes=(2, 1), marker="d")
 SPARE = (
     Look("#44AA99", (2, 2), "P", 1.0),
     Look("#CC79A7", (3, 1, 1, 1, 1, 1), "X", 1.0),
