@@ -49,14 +49,14 @@ def read_counts(root: Path) -> dict[str, dict[str, int]]:
 def count_table(counts: Mapping[str, Mapping[str, int]]) -> str:
     """How many sentences of each kind have each verdict: experiments, then theory."""
     tables = []
-    for verdicts in (VERDICTS, THEORY_VERDICTS):
+    for head, verdicts in (("sentences of the paper", VERDICTS), ("", THEORY_VERDICTS)):
         rows = [
             [kind, *(str(found[verdict]) for verdict in verdicts)]
             for kind, found in counts.items()
             if set(found) == set(verdicts)
         ]
         if rows:
-            tables.append(markdown.table([["sentences of the paper", *verdicts], *rows]))
+            tables.append(markdown.table([[head, *verdicts], *rows]))
     return "\n\n".join(tables)
 
 
