@@ -20,7 +20,7 @@ KERNEL = Exponential(0.5)
 # exponent beta / (1 + 2 beta + p) then comes with lambda = O(n^(-1 / (1 + 2 beta + p))).
 CONTINUOUS_RATE = 1 / 8
 CONTINUOUS_REGULARIZATION = (0.01, -1 / 2)  # factor, power of n
-# Asm. 2 holds for every beta, but the source condition of the cited theorems ends at beta = 1/2.
+# Asm. 2 holds for every beta. Beyond beta = 1/2 the range of the cited theorems is not known to us.
 TABULAR_RATE = 1 / 4
 
 
