@@ -18,6 +18,7 @@ from benchmarks import (
     episode,
     growth,
     growth_figure,
+    june,
     printed_algorithm,
     tabular,
     targets,
@@ -29,7 +30,8 @@ from suite.training import provenance
 from suite.write import write_together
 
 BENCHMARKS = {
-    module.NAME: module for module in (printed_algorithm, growth, episode, tabular, whole_runs)
+    module.NAME: module
+    for module in (printed_algorithm, growth, episode, june, tabular, whole_runs)
 }
 
 
