@@ -18,7 +18,7 @@ from typing import Any
 
 import yaml
 
-from powr.options import add_env_kwargs, count
+from powr.command.options import add_env_kwargs, count
 from suite import SuiteError, config
 from suite.command import Stopped, fail, handle, handlers_restored, stop
 from suite.compare.outcome import write_outcome
