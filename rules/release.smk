@@ -48,7 +48,7 @@ rule crate:
         "../environment.yml"
     params:
         scale=SCALE,
-        more=THEORY_FIGURE,
+        more=MORE_FIGURES,
     message:
         "{rule}: {output[0]}"
     shell:

@@ -95,15 +95,16 @@ def copy_sources(root: Path, scratch: Path, run_files: Iterable[str]) -> None:
             shutil.copytree(root / name, scratch / name, ignore=ignored)
         else:
             shutil.copy(root / name, scratch / name)
-    for name in (*run_files, *more_figures(root)):
+    for name in (*run_files, *made_elsewhere(root)):
         (scratch / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(root / name, scratch / name)
 
 
-def more_figures(root: Path) -> list[str]:
-    """Figures that are not of the paper scale: the report shows them, nothing makes them again."""
-    found = (path.relative_to(root).as_posix() for path in root.glob("figures/*.svg"))
-    return sorted(set(found) - set(manifest.shipped(root)))
+def made_elsewhere(root: Path) -> list[str]:
+    """What is not of the paper scale: the report shows it, nothing makes it again."""
+    found = [*root.glob("figures/*.svg"), *root.glob("results/multiverse/*.*")]
+    names = {path.relative_to(root).as_posix() for path in found}
+    return sorted(names - set(manifest.shipped(root)))
 
 
 def make(scratch: Path, targets: Sequence[str], cores: int) -> Iterator[Line]:

@@ -34,6 +34,7 @@ const explorer = (() => {
   const environment = () => environmentOf.get(view.environment);
   const threshold = () => view.threshold[view.environment] ?? environment().thresholds[0];
   const returnsOf = (run) => run[view.policy] ?? run.deterministic;
+  const policyOf = (run) => (run[view.policy] ? view.policy : "deterministic");
   const groups = () => environment().groups.filter((group) => !view.off.has(group.algorithm));
   const colourOf = (key) => algorithmOf.get(key)[isDark() ? "dark" : "light"];
 
@@ -861,5 +862,50 @@ const explorer = (() => {
     draw();
   }).observe(root);
 
-  return { scales: () => [curves.scales.x.distr, curves.scales.y.distr] };
+  // -- what downloads.js saves ---------------------------------------------------------------
+
+  function curveRows(shown) {
+    const rows = [["environment", "algorithm", "policy", "seed", "timestep", "return"]];
+    for (const group of shown) {
+      for (const run of group.runs) {
+        const head = [view.environment, group.algorithm, policyOf(run), run.seed];
+        returnsOf(run).forEach((value, index) => rows.push([...head, group.timesteps[index], value]));
+      }
+    }
+    return rows;
+  }
+
+  /** One row per run; a run that never arrives has an empty cell. */
+  function arrivalRows(shown) {
+    const arrival = `${view.arrival}_arrival`;
+    const rows = [["environment", "algorithm", "policy", "seed", "threshold", "timesteps", arrival]];
+    for (const group of shown) {
+      const times = arrivalsOf(group).map((time) => (Number.isFinite(time) ? time : ""));
+      group.runs.forEach((run, index) => {
+        const head = [view.environment, group.algorithm, policyOf(run), run.seed];
+        rows.push([...head, threshold(), group.timesteps.at(-1), times[index]]);
+      });
+    }
+    return rows;
+  }
+
+  /** A chart as it is shown, its data and its words. */
+  function shown(chart) {
+    const own = groups();
+    const isCurves = chart === "curves";
+    const what = isCurves ? "training curves" : `${view.arrival} arrival at ${returnText(threshold())}`;
+    return {
+      canvas: (isCurves ? curves : boxes).ctx.canvas,
+      rows: isCurves ? curveRows(own) : arrivalRows(own),
+      title: `${view.environment}: ${what}, ${view.policy} policy`,
+      name: `${view.environment}-${isCurves ? "curves" : "arrivals"}-${view.policy}`,
+      legend: own.map((group) => ({
+        name: nameOf(group),
+        colour: colourOf(group.algorithm),
+        dashes: algorithmOf.get(group.algorithm).dashes,
+      })),
+    };
+  }
+
+  return { shown, scales: () => [curves.scales.x.distr, curves.scales.y.distr] };
 })();

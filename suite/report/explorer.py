@@ -22,7 +22,7 @@ from suite.results.arrivals import POLICIES
 from suite.results.summary import Planned
 
 FOLDER = Path(__file__).parent
-SCRIPTS = ("vendor/uPlot.iife.min.js", "statistics.js", "tables.js", "explorer.js")
+SCRIPTS = ("vendor/uPlot.iife.min.js", "statistics.js", "tables.js", "explorer.js", "downloads.js")
 STYLES = ("vendor/uPlot.min.css", "report.css")
 PAPER = {"light": "#ffffff", "dark": "#0f1318"}  # what the colours lie on, as in report.css
 FAINTEST = {"light": 3.0, "dark": 5.0}  # contrast; WCAG 2 asks for 3, thin lines on black for more

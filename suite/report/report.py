@@ -25,6 +25,7 @@ from suite.claims.ledger import Judged
 from suite.claims.page import by_claim, count_by_kind, count_texts
 from suite.claims.verdicts import THEORY_VERDICTS, VERDICTS
 from suite.command import make_parser, write_result
+from suite.config.kinds import POWR
 from suite.names import algorithm_name
 from suite.report import explorer
 from suite.report.evidence import TITLES, group_runs, show_claim, title_of
@@ -48,19 +49,25 @@ REQUIRED_FIGURES = ("training_curves", "threshold_boxplots")
 # By the name of the file. A figure that is not here is shown with its name.
 FIGURES = {
     "training_curves": (
-        "Mean return over timesteps, in log scale; the band is the range over seeds. See how far "
+        "The paper's POWR and its baselines: mean return over timesteps, in log scale; the band is "
+        "the range over seeds. See how far "
         "left a line crosses the dashed threshold: ten times fewer timesteps are one decade. A "
         "line that falls again has forgotten, one that stays flat below the threshold is stuck."
     ),
     "threshold_boxplots": (
-        "Timesteps until the return first meets the threshold, in log scale, one point per seed. "
+        "The paper's POWR and its baselines: timesteps until the return first meets the "
+        "threshold, in log scale, one point per seed. "
         "See whether POWR's points lie left of all others (fewer timesteps), and whether they lie "
         "closer together (seeds agree). An algorithm that does not arrive within its training has "
         "no box."
     ),
     "ladder": (
-        "The ladder: median timesteps to the threshold of every algorithm, with POWR, textbook "
-        "methods and deep networks side by side. The further left, the fewer."
+        "The ladder: median timesteps to the threshold of every algorithm: the paper's POWR, what "
+        "is beyond the paper, textbook methods and deep networks. The further left, the fewer."
+    ),
+    "multiverse": (
+        "The paper's POWR under every plausible combination of settings: medians over seeds, "
+        "sorted, with the settings as dots beneath, and the best baseline of each set as a line."
     ),
     "theory": (
         "The paper's theorems by numbers: bounds and rates beside what exact computation finds. "
@@ -95,12 +102,12 @@ def preliminary_reasons(
 
 def rankings(summary: pd.DataFrame) -> dict[str, str]:
     """Median timesteps to the first threshold of each environment, the fewest first."""
-    rows = summary[summary["policy"] == "deterministic"]
+    rows = summary[(summary["policy"] == "deterministic") | (summary["kind"] == POWR)]
     ranked = {}
     for environment, group in rows.groupby("environment", sort=False):
         group = group[group["threshold"] == group["threshold"].iloc[0]]
         medians = {
-            algorithm_name(row.algorithm): (row.timesteps_to_threshold, row.seeds)
+            summary_page.algorithm_text(row._asdict()): (row.timesteps_to_threshold, row.seeds)
             for row in group.sort_values("timesteps_to_threshold", kind="stable").itertuples()
         }
         arrived = [f"{name} {t:,.0f}" for name, (t, _) in medians.items() if not math.isnan(t)]
@@ -121,11 +128,27 @@ def show_figure(path: Path, ranked: Mapping[str, str]) -> dict[str, Any]:
     caption, explored = FIGURES.get(path.stem, f"{path.stem}."), path.stem in REQUIRED_FIGURES
     medians = "; ".join(f"{title}: {order}" for title, order in ranked.items())
     return {
+        "name": path.stem,
         "source": f"data:image/svg+xml;base64,{base64.b64encode(path.read_bytes()).decode()}",
         "caption": caption,
         "alt": f"{caption} Median timesteps to the threshold. {medians}." if explored else caption,
         "explored": explored,
     }
+
+
+def show_markdown(path: Path) -> list[str | list[list[str]]]:
+    """The paragraphs of a generated page, and its tables as rows of cells; none if it is absent."""
+    if not path.exists():
+        return []
+    blocks: list[str | list[list[str]]] = []
+    for block in path.read_text(encoding="utf-8").strip().split("\n\n"):
+        lines = [line for line in block.splitlines() if not line.startswith("#")]
+        if lines and lines[0].startswith("|"):
+            rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+            blocks.append([rows[0], *rows[2:]])
+        elif lines:
+            blocks.append(" ".join(lines).replace("`", ""))
+    return blocks
 
 
 def show_environment(name: str, summary: pd.DataFrame, costs: pd.DataFrame) -> dict[str, Any]:
@@ -190,6 +213,11 @@ def describe(options: argparse.Namespace) -> dict[str, Any]:
             for title in TITLES
         },
         "figures": [show_figure(path, ranked) for path in figures],
+        "multiverse": (
+            show_markdown(options.results / config.MULTIVERSE / "multiverse.md")
+            if options.scale == document["scale"]
+            else []
+        ),
         "explorer": explorer.describe(
             study,
             aggregate.plan(study, options.scale),
