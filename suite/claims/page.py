@@ -4,17 +4,97 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import StrEnum
 from itertools import groupby
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from suite.claims.verdicts import NOT_TESTED, PARTLY, REPRODUCED, VERDICTS, Finding
+from suite.claims.rules import THEORY_RULES
+from suite.claims.verdicts import BEYOND, NOT_TESTED, PARTLY, REPRODUCED, VERDICTS, Finding
 from suite.markdown import table
 from suite.results.statistics import Interval
 
 if TYPE_CHECKING:
     from suite.claims.ledger import Judged
+
+THEORY = {rule.__name__ for rule in THEORY_RULES}
+WORDS = {verdict: verdict for verdict in VERDICTS} | {PARTLY: "partly reproduced"}
+
+
+class Group(StrEnum):
+    """What a claim is about; `DESCRIBED` is what the paper says of its experiments' making."""
+
+    EXPERIMENTS = "Experiments"
+    DESCRIBED = "How the paper describes its experiments"
+    THEORY = "Theory"
+    BEYOND = "Beyond the paper"
+
+
+class Sentence(NamedTuple):
+    """A sentence of the paper with the verdicts on its parts, by set of settings."""
+
+    short: str  # the sentence in short; of theory, the claim
+    quote: str
+    place: str
+    group: Group
+    parts: dict[str, list[Judged]]
+
+    @property
+    def claims(self) -> list[str]:
+        """The ids of its parts."""
+        return list(dict.fromkeys(e.claim["id"] for each in self.parts.values() for e in each))
+
+
+def group_of(claim: Mapping[str, Any]) -> Group:
+    if claim["rule"] in THEORY:
+        return Group.THEORY
+    if not claim.get("quote"):
+        return Group.BEYOND
+    return Group.EXPERIMENTS if claim.get("against") else Group.DESCRIBED
+
+
+def sentences(judged: Iterable[Judged], document: Mapping[str, Any]) -> list[Sentence]:
+    """The sentences of the paper that have a verdict, in order; what quotes none is left out."""
+    found: dict[str, Sentence] = {}
+    for entry in judged:
+        claim = entry.claim
+        if not (quote := claim.get("quote")):
+            continue
+        said = document.get("sentences", {}).get(claim.get("sentence"), {})
+        short = said.get("short", claim["claim"])
+        sentence = found.setdefault(
+            quote, Sentence(short, quote, claim["place"], group_of(claim), {})
+        )
+        sentence.parts.setdefault(entry.against, []).append(entry)
+    return list(found.values())
+
+
+def joint_verdict(entries: Sequence[Judged]) -> str:
+    """Of a sentence with these parts: that of all parts that were tested, or partly."""
+    tested = {entry.outcome.verdict for entry in entries} - {NOT_TESTED}
+    return PARTLY if len(tested) > 1 else (tested or {NOT_TESTED}).pop()
+
+
+def joint_text(entries: Sequence[Judged]) -> str:
+    """The same in words that say how many parts it holds for."""
+    counts = Counter(entry.outcome.verdict for entry in entries)
+    untested = counts.pop(NOT_TESTED, 0)
+    tested = len(entries) - untested
+    if not tested:
+        return NOT_TESTED
+    if len(entries) == 1:
+        return WORDS[joint_verdict(entries)]
+    best = REPRODUCED if counts[REPRODUCED] else PARTLY
+    if not counts[best]:
+        text = f"not reproduced in any of {tested} parts"
+    elif counts[best] == tested:
+        text = f"{WORDS[best]} in {'both' if tested == 2 else f'all {tested}'} parts"
+    else:
+        text = f"{WORDS[best]} in {counts[best]} of {tested} parts"
+    if best == REPRODUCED and counts[PARTLY]:
+        text += f", partly in {counts[PARTLY]}"
+    return text + (f"; {untested} not tested" if untested else "")
 
 
 def render(
@@ -24,27 +104,60 @@ def render(
     departures: Sequence[Mapping[str, Any]],
 ) -> str:
     """The verdicts of a scale as Markdown."""
-    sets = document["sets"]
-    groups = by_claim(judged)
-    counts = "\n".join(f"- {text}" for text in count_texts(judged, sets))
-    parts = [f"# The paper's claims at the scale {scale}", counts, *overview(groups, sets)]
-    for entries in groups:
+    parts = [
+        f"# The paper's claims at the scale {scale}",
+        *overview(judged, document),
+        "# Every claim",
+    ]
+    for entries in by_claim(judged):
         rule = document["rules"][entries[0].claim["rule"]]
-        parts += claim_section(entries, rule, sets, departures)
+        parts += claim_section(entries, rule, document["sets"], departures)
     return "\n\n".join(parts) + "\n"
 
 
-def overview(groups: Sequence[Sequence[Judged]], sets: Mapping[str, Any]) -> list[str]:
-    """The verdicts at a glance, with one column per set of settings where a claim has any."""
-    compared = [("claim", "in the paper", *(entry["name"] for entry in sets.values()))]
-    single = [("claim", "in the paper", "verdict")]
-    for entries in groups:
-        claim = entries[0].claim
-        found = {entry.against: short_verdict(entry) for entry in entries}
-        names, rows = ([""], single) if "" in found else (list(sets), compared)
-        link = f"[{claim['claim']}](#{claim['id']})"
-        rows.append((link, claim["place"], *(found.get(name, "") for name in names)))
-    return [table(rows) for rows in (compared, single) if len(rows) > 1]
+def overview(judged: Sequence[Judged], document: Mapping[str, Any]) -> Iterator[str]:
+    """How sentences, claims and verdicts relate, then the verdicts at a glance, group by group."""
+    sets, groups = document["sets"], by_claim(judged)
+    said = sentences(judged, document)
+    yield (
+        f"{len(said)} sentences of the paper are judged. A sentence has one or more parts, each a "
+        "claim of its own: by environment, by policy (the deterministic one unless the claim says "
+        "sampled) or by what the sentence asserts. With those beyond the paper there are "
+        f"{len(groups)} claims; each has a section below. POWR is the paper's algorithm with its "
+        "authors' probable settings. What is beyond the paper is never called reproduced."
+    )
+    yield "\n".join(f"- {text}" for text in count_texts(judged, sets))
+    for group in Group:
+        yield f"## {group}"
+        own = [entries for entries in groups if group_of(entries[0].claim) == group]
+        names = list(sets) if any("against" in entries[0].claim for entries in own) else [""]
+        heads = [sets[name]["name"] if name else "verdict" for name in names]
+        if group == Group.BEYOND:
+            yield table([("claim", "about", *heads), *(_row(each, names) for each in own)])
+            continue
+        rows = [("sentence", "in the paper", *heads, "parts")]
+        for sentence in said:
+            if sentence.group == group:
+                verdicts = [
+                    sentence_text(sentence.parts[name]) if name in sentence.parts else ""
+                    for name in names
+                ]
+                parts = ", ".join(f"[{name}](#{name})" for name in sentence.claims)
+                rows.append((sentence.short, sentence.place, *verdicts, parts))
+        yield table(rows)
+
+
+def _row(entries: Sequence[Judged], names: Sequence[str]) -> tuple[str, ...]:
+    """A claim beyond the paper; one without a set of settings has its verdict under the first."""
+    claim = entries[0].claim
+    found = {entry.against or names[0]: short_verdict(entry) for entry in entries}
+    link = f"[{claim['claim']}](#{claim['id']})"
+    return (link, claim["place"], *(found.get(name, "") for name in names))
+
+
+def sentence_text(entries: Sequence[Judged]) -> str:
+    preliminary = any(entry.preliminary for entry in entries)
+    return f"**{joint_text(entries)}**" + (" (preliminary)" if preliminary else "")
 
 
 def short_verdict(entry: Judged) -> str:
@@ -56,38 +169,23 @@ def by_claim(judged: Iterable[Judged]) -> list[list[Judged]]:
     return [list(entries) for _, entries in groupby(judged, lambda entry: entry.claim["id"])]
 
 
-def count_sentences(judged: Iterable[Judged], against: str) -> dict[str, int]:
-    """How many sentences of the paper have each verdict, under one set of settings.
-
-    Sentences on theory have no such set: they are those against "". Claims that quote the same
-    sentence are its parts. Claims that quote none are not counted.
-    """
-    parts: dict[str, set[str]] = {}
-    for entry in judged:
-        if entry.claim.get("quote") and entry.against == against:
-            parts.setdefault(entry.claim["quote"], set()).add(entry.outcome.verdict)
-    found = Counter(map(_joint_verdict, parts.values()))
-    return {verdict: found[verdict] for verdict in VERDICTS}
-
-
 def count_by_kind(judged: Sequence[Judged], sets: Mapping[str, Any]) -> dict[str, dict[str, int]]:
-    """The counts of experiments, one per set of settings, and of theory, by what they are of."""
-    kinds = {**{name: f"Experiments, {sets[name]['name']}" for name in sets}, "": "Theory"}
-    preliminary = {entry.against for entry in judged if entry.preliminary}
-    counts = {
-        kind + (" (preliminary)" if against in preliminary else ""): count_sentences(
-            judged, against
-        )
-        for against, kind in kinds.items()
-    }
-    return {kind: found for kind, found in counts.items() if any(found.values())}
+    """How many sentences of the paper have each verdict, by what they are of.
 
-
-def _joint_verdict(verdicts: set[str]) -> str:
-    """Of a sentence whose parts have these verdicts; it is open as long as one of them is."""
-    if NOT_TESTED in verdicts:
-        return NOT_TESTED
-    return verdicts.pop() if len(verdicts) == 1 else PARTLY
+    Those on the results of experiments are counted once per set of settings.
+    """
+    kinds: dict[str, dict[str, int]] = {}
+    said = sentences(judged, {})
+    for group in (Group.EXPERIMENTS, Group.DESCRIBED, Group.THEORY):
+        for name in sets if group == Group.EXPERIMENTS else [""]:
+            own = [s.parts[name] for s in said if s.group == group and name in s.parts]
+            found = Counter(map(joint_verdict, own))
+            kind = f"{group}, {sets[name]['name']}" if name else str(group)
+            if any(entry.preliminary for entries in own for entry in entries):
+                kind += " (preliminary)"
+            if own:
+                kinds[kind] = {verdict: found[verdict] for verdict in VERDICTS}
+    return kinds
 
 
 def count_texts(judged: Sequence[Judged], sets: Mapping[str, Any]) -> list[str]:
@@ -105,7 +203,7 @@ def condition(entries: Sequence[Judged], sets: Mapping[str, Any]) -> str:
     if len(entries) < 2:
         return ""
     tested = [entry for entry in entries if entry.outcome.verdict != NOT_TESTED]
-    holds = [entry for entry in tested if entry.outcome.verdict == REPRODUCED]
+    holds = [e for e in tested if e.outcome.verdict in (REPRODUCED, BEYOND[REPRODUCED])]
     if not tested:
         return "Not tested under any of these settings."
     is_open = len(tested) < len(entries) or any(entry.preliminary for entry in entries)
