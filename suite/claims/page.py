@@ -11,7 +11,15 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from suite.claims.rules import THEORY_RULES
-from suite.claims.verdicts import BEYOND, NOT_TESTED, PARTLY, REPRODUCED, VERDICTS, Finding
+from suite.claims.verdicts import (
+    BEYOND,
+    NOT_REPRODUCED,
+    NOT_TESTED,
+    PARTLY,
+    REPRODUCED,
+    VERDICTS,
+    Finding,
+)
 from suite.markdown import table
 from suite.results.statistics import Interval
 
@@ -87,9 +95,10 @@ def joint_text(entries: Sequence[Judged]) -> str:
         return WORDS[joint_verdict(entries)]
     best = REPRODUCED if counts[REPRODUCED] else PARTLY
     if not counts[best]:
-        text = f"not reproduced in any of {tested} parts"
+        text = f"not reproduced in any of {tested} parts" if tested > 1 else NOT_REPRODUCED
     elif counts[best] == tested:
-        text = f"{WORDS[best]} in {'both' if tested == 2 else f'all {tested}'} parts"
+        all_parts = {1: "the one part tested", 2: "both parts"}.get(tested, f"all {tested} parts")
+        text = f"{WORDS[best]} in {all_parts}"
     else:
         text = f"{WORDS[best]} in {counts[best]} of {tested} parts"
     if best == REPRODUCED and counts[PARTLY]:
