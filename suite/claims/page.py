@@ -92,18 +92,18 @@ def joint_text(entries: Sequence[Judged]) -> str:
     if not tested:
         return NOT_TESTED
     if len(entries) == 1:
-        return WORDS[joint_verdict(entries)]
-    best = REPRODUCED if counts[REPRODUCED] else PARTLY
-    if not counts[best]:
-        text = f"not reproduced in any of {tested} parts" if tested > 1 else NOT_REPRODUCED
-    elif counts[best] == tested:
-        all_parts = {1: "the one part tested", 2: "both parts"}.get(tested, f"all {tested} parts")
-        text = f"{WORDS[best]} in {all_parts}"
+        return WORDS.get(entries[0].outcome.verdict, entries[0].outcome.verdict)
+    best = next(verdict for verdict in VERDICTS if counts[verdict])
+    if counts[best] < tested:
+        scope = f"{counts[best]} of {tested} parts"
+    elif best == NOT_REPRODUCED:
+        scope = "any part"
     else:
-        text = f"{WORDS[best]} in {counts[best]} of {tested} parts"
+        scope = {1: "the one part", 2: "both parts"}.get(tested, f"all {tested} parts")
+    text = f"{WORDS[best]} in {scope}" + (" tested" if untested else "")
     if best == REPRODUCED and counts[PARTLY]:
         text += f", partly in {counts[PARTLY]}"
-    return text + (f"; {untested} not tested" if untested else "")
+    return text + (f", {untested} not tested" if untested else "")
 
 
 def render(
@@ -113,55 +113,82 @@ def render(
     departures: Sequence[Mapping[str, Any]],
 ) -> str:
     """The verdicts of a scale as Markdown."""
-    parts = [
-        f"# The paper's claims at the scale {scale}",
-        *overview(judged, document),
-        "# Every claim",
-    ]
+    parts = [f"# The paper's claims at the scale {scale}", *overview(judged, document)]
+    parts.append("# Every claim")
+    quoted: set[str] = set()
     for entries in by_claim(judged):
-        rule = document["rules"][entries[0].claim["rule"]]
-        parts += claim_section(entries, rule, document["sets"], departures)
+        quote = entries[0].claim.get("quote")
+        parts += claim_section(entries, document["sets"], departures, quote not in quoted)
+        quoted |= {quote} if quote else set()
+    parts.append("# Rules")
+    parts += [
+        f'<a id="rule-{name}"></a>**{name}.** {rule["statistic"]} {rule["decision"]}'
+        for name, rule in document["rules"].items()
+    ]
+    parts.append("# Deviations")
+    parts += [
+        f'<a id="deviation-{entry["id"]}"></a>**{entry["id"]}** ({entry["of"]}): {entry["what"]} '
+        f"Why: {entry['why']} Effect: {entry['effect']}"
+        for entry in departures
+    ]
     return "\n\n".join(parts) + "\n"
 
 
 def overview(judged: Sequence[Judged], document: Mapping[str, Any]) -> Iterator[str]:
     """How sentences, claims and verdicts relate, then the verdicts at a glance, group by group."""
-    sets, groups = document["sets"], by_claim(judged)
-    said = sentences(judged, document)
+    sets, said, claims = document["sets"], sentences(judged, document), by_claim(judged)
+    beyond = sum(group_of(entries[0].claim) == Group.BEYOND for entries in claims)
+    unquoted = sum(not entries[0].claim.get("quote") for entries in claims) - beyond
     yield (
         f"{len(said)} sentences of the paper are judged. A sentence has one or more parts, each a "
         "claim of its own: by environment, by policy (the deterministic one unless the claim says "
-        "sampled) or by what the sentence asserts. With those beyond the paper there are "
-        f"{len(groups)} claims; each has a section below. POWR is the paper's algorithm with its "
-        "authors' probable settings. What is beyond the paper is never called reproduced."
+        "sampled) or by what the sentence asserts. They have "
+        f"{len(claims) - beyond - unquoted} parts. With {beyond} claims beyond the paper"
+        + (f" and {unquoted} on theory that quotes no sentence" if unquoted else "")
+        + f", there are {len(claims)} claims, each with a section below. POWR is the paper's "
+        "algorithm with its authors' probable settings. What is beyond the paper is never called "
+        "reproduced."
     )
     yield "\n".join(f"- {text}" for text in count_texts(judged, sets))
     for group in Group:
-        yield f"## {group}"
-        own = [entries for entries in groups if group_of(entries[0].claim) == group]
-        names = list(sets) if any("against" in entries[0].claim for entries in own) else [""]
-        heads = [sets[name]["name"] if name else "verdict" for name in names]
-        if group == Group.BEYOND:
-            yield table([("claim", "about", *heads), *(_row(each, names) for each in own)])
-            continue
-        rows = [("sentence", "in the paper", *heads, "parts")]
-        for sentence in said:
-            if sentence.group == group:
-                verdicts = [
-                    sentence_text(sentence.parts[name]) if name in sentence.parts else ""
-                    for name in names
-                ]
-                parts = ", ".join(f"[{name}](#{name})" for name in sentence.claims)
-                rows.append((sentence.short, sentence.place, *verdicts, parts))
-        yield table(rows)
+        rows = {
+            sentence.short: (sentence.place, sentence.parts, sentence.claims)
+            for sentence in said
+            if sentence.group == group
+        } or {
+            entries[0].claim["claim"]: (
+                entries[0].claim["place"],
+                {entry.against: [entry] for entry in entries},
+                [entries[0].claim["id"]],
+            )
+            for entries in claims
+            if group_of(entries[0].claim) == group
+        }
+        if rows:
+            yield f"## {group}"
+        for names in (list(sets), [""]):
+            first = ("claim", "about") if group == Group.BEYOND else ("sentence", "in the paper")
+            heads = [f"against {sets[name]['label']}" if name else "verdict" for name in names]
+            yield from _table_of_verdicts(rows, names, (*first, *heads))
 
 
-def _row(entries: Sequence[Judged], names: Sequence[str]) -> tuple[str, ...]:
-    """A claim beyond the paper; one without a set of settings has its verdict under the first."""
-    claim = entries[0].claim
-    found = {entry.against or names[0]: short_verdict(entry) for entry in entries}
-    link = f"[{claim['claim']}](#{claim['id']})"
-    return (link, claim["place"], *(found.get(name, "") for name in names))
+def _table_of_verdicts(
+    rows: Mapping[str, tuple[str, Mapping[str, list[Judged]], list[str]]],
+    names: Sequence[str],
+    heads: Sequence[str],
+) -> Iterator[str]:
+    """Those of the rows that have verdicts under these sets of settings."""
+    lines = [
+        (
+            f"[{text}](#{claims[0]})",
+            place,
+            *(sentence_text(parts[name]) if name in parts else "" for name in names),
+        )
+        for text, (place, parts, claims) in rows.items()
+        if any(name in parts for name in names)
+    ]
+    if lines:
+        yield table([heads, *lines])
 
 
 def sentence_text(entries: Sequence[Judged]) -> str:
@@ -233,15 +260,16 @@ def verdict_text(entry: Judged, sets: Mapping[str, Any]) -> str:
 
 def claim_section(
     entries: Sequence[Judged],
-    rule: Mapping[str, str],
     sets: Mapping[str, Any],
     departures: Sequence[Mapping[str, Any]],
+    first: bool,
 ) -> list[str]:
+    """A claim with its verdicts; `first` of the parts of a sentence, where its note stands."""
     claim = entries[0].claim
     quote = f'> "{claim["quote"]}" ({claim["place"]})' if claim.get("quote") else claim["place"]
     parts = [f'## <a id="{claim["id"]}"></a>{claim["claim"]}', quote]
-    parts += filter(None, [claim.get("note"), condition(entries, sets)])
-    parts += [f"Statistic: {rule['statistic']}", f"Decision: {rule['decision']}"]
+    parts += filter(None, [claim.get("note") if first else "", condition(entries, sets)])
+    parts.append(f"Rule: [{claim['rule']}](#rule-{claim['rule']}).")
     for entry in entries:
         parts.append(f"Verdict: {verdict_text(entry, sets)}.")
         if entry.outcome.findings:
@@ -252,10 +280,8 @@ def claim_section(
         parts.append("Tests: " + ", ".join(f"`{name}`" for name in claim["tests"]) + ".")
     touching = [departure for departure in departures if claim["id"] in departure["touches"]]
     if touching:
-        parts.append(
-            "Deviations that touch it:\n\n"
-            + "\n".join(f"- {departure['id']}: {departure['what']}" for departure in touching)
-        )
+        links = (f"[{entry['id']}](#deviation-{entry['id']})" for entry in touching)
+        parts.append(f"Deviations that touch it: {', '.join(links)}.")
     return parts
 
 

@@ -50,7 +50,16 @@ CLAIMS = {
         }
     ],
 }
-DEPARTURES = [{"id": "a-deviation", "what": "The ice.", "touches": ["earlier-frozenlake"]}]
+DEPARTURES = [
+    {
+        "id": "a-deviation",
+        "of": "the study",
+        "what": "The ice.",
+        "why": "Reasons.",
+        "effect": "None.",
+        "touches": ["earlier-frozenlake"],
+    }
+]
 
 
 @pytest.fixture
@@ -192,7 +201,8 @@ class TestOutput:
             "the statistic",
             "the decision",
             "FrozenLake-v1: POWR against DQN",
-            "a-deviation: The ice.",
+            "[a-deviation](#deviation-a-deviation)",
+            "**a-deviation** (the study): The ice. Why: Reasons. Effect: None.",
             "6 run files",
             run_of("FrozenLake-v1", "powr", 2).path.name,
         ):
@@ -368,11 +378,11 @@ def test_counts_of_a_set_with_missing_runs_are_called_preliminary(results):
         (["reproduced", "partly"], "partly", "reproduced in 1 of 2 parts, partly in 1"),
         (["partly"] * 2, "partly", "partly reproduced in both parts"),
         (["partly", "not reproduced"], "partly", "partly reproduced in 1 of 2 parts"),
-        (["not reproduced"] * 2, "not reproduced", "not reproduced in any of 2 parts"),
+        (["not reproduced"] * 2, "not reproduced", "not reproduced in any part"),
         (
             ["reproduced", "not tested"],
             "reproduced",
-            "reproduced in the one part tested; 1 not tested",
+            "reproduced in the one part tested, 1 not tested",
         ),
         (["not tested"] * 2, "not tested", "not tested"),
     ],
