@@ -45,10 +45,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code, message = BAD_INPUT, f"error: {error}"
     except RuntimeError as error:  # of `playing`
         code, message = FAILURE, f"error: {error}"
-    # The library asks for arguments, a command for options.
-    line = " ".join(message.replace("give env", "give --env").split())
-    line = line.replace("give max_steps", "give --max-steps")
-    print(f"python -m powr {options.name}: {line}", file=sys.stderr)
+    for name in ("env", "max_steps"):  # which the library calls arguments, a command options
+        message = message.replace(f"give {name}", f"give --{name.replace('_', '-')}")
+    print(f"python -m powr {options.name}: {' '.join(message.split())}", file=sys.stderr)
     return code
 
 
@@ -113,15 +112,15 @@ def train(options: argparse.Namespace) -> None:
 def training_summary(agent: Any, seconds: float, options: argparse.Namespace) -> str:
     """A table, and the commands to type next."""
     last, n = agent.episode_returns[-10:], agent.num_timesteps
-    what = "no episode has ended yet"
+    rows = [("return", "none", "no episode has ended yet")]
     if last:
         what = f"mean of the last {len(last)} episodes, from {min(last):g} to {max(last):g}"
-    rows = [("return", f"{np.mean(last):.2f}" if last else "none", what)]
+        rows = [("return", f"{np.mean(last):.2f}", what)]
     rows.append(("timesteps", f"{n:,}", f"in {len(agent.episode_returns):,} finished episodes"))
     rows.append(("plans", f"{agent.n_plans_:,}", "each from all data so far"))
     rows.append(("time", f"{seconds:.1f} s", f"{1000 * seconds / n:.2f} ms per timestep"))
     if n_overshoots := getattr(agent, "n_overshoots_", 0):
-        note = f"plans with values beyond what rewards allow, by up to {agent.worst_overshoot_:.0%}"
+        note = f"plans whose values leave the possible range, by up to {agent.worst_overshoot_:.0%}"
         rows.append(("overshoots", f"{n_overshoots:,}", note))
     for name, (value, why) in getattr(agent, "settings_", {}).items():
         text = f"{value:.6g}" if isinstance(value, float) else str(value)

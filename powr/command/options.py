@@ -69,8 +69,9 @@ def add_agent(parser: argparse.ArgumentParser) -> None:
 
 
 def add_episode(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="default: 0")
-    parser.add_argument("--max-steps", type=count, metavar="N", help="end an episode after N steps")
+    add, seed = parser.add_argument, lambda text: count(text, least=0)
+    add("--seed", type=seed, default=0, metavar="N", help="of the episodes (default: 0)")
+    add("--max-steps", type=count, metavar="N", help="end an episode after N steps")
 
 
 def add_env_kwargs(parser: argparse.ArgumentParser) -> None:
@@ -103,10 +104,10 @@ def add_training(parser: argparse.ArgumentParser) -> None:
         add(f"--{name.replace('_', '-')}", default=argparse.SUPPRESS, help=about, **option)
 
 
-def count(text: str) -> int:
-    if text.isdecimal() and int(text) >= 1:
+def count(text: str, least: int = 1) -> int:
+    if text.isdecimal() and int(text) >= least:
         return int(text)
-    raise ArgumentTypeError(f"must be a whole number of at least 1, got {text!r}")
+    raise ArgumentTypeError(f"must be a whole number of at least {least}, got {text!r}")
 
 
 def timesteps(text: str) -> int:
