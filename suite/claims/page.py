@@ -17,6 +17,7 @@ from suite.claims.verdicts import (
     NOT_TESTED,
     PARTLY,
     REPRODUCED,
+    THEORY_VERDICTS,
     VERDICTS,
     Finding,
 )
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from suite.claims.ledger import Judged
 
 THEORY = {rule.__name__ for rule in THEORY_RULES}
-WORDS = {verdict: verdict for verdict in VERDICTS} | {PARTLY: "partly reproduced"}
+WORDS = {PARTLY: "partly reproduced"}  # where it stands alone
 
 
 class Group(StrEnum):
@@ -92,7 +93,8 @@ def joint_text(entries: Sequence[Judged]) -> str:
     if not tested:
         return NOT_TESTED
     if len(entries) == 1:
-        return WORDS.get(entries[0].outcome.verdict, entries[0].outcome.verdict)
+        (verdict,) = counts
+        return WORDS.get(verdict, verdict)
     best = next(verdict for verdict in VERDICTS if counts[verdict])
     if counts[best] < tested:
         scope = f"{counts[best]} of {tested} parts"
@@ -100,7 +102,7 @@ def joint_text(entries: Sequence[Judged]) -> str:
         scope = "any part"
     else:
         scope = {1: "the one part", 2: "both parts"}.get(tested, f"all {tested} parts")
-    text = f"{WORDS[best]} in {scope}" + (" tested" if untested else "")
+    text = f"{WORDS.get(best, best)} in {scope}" + (" tested" if untested else "")
     if best == REPRODUCED and counts[PARTLY]:
         text += f", partly in {counts[PARTLY]}"
     return text + (f", {untested} not tested" if untested else "")
@@ -220,7 +222,8 @@ def count_by_kind(judged: Sequence[Judged], sets: Mapping[str, Any]) -> dict[str
             if any(entry.preliminary for entries in own for entry in entries):
                 kind += " (preliminary)"
             if own:
-                kinds[kind] = {verdict: found[verdict] for verdict in VERDICTS}
+                words = THEORY_VERDICTS if group == Group.THEORY else VERDICTS
+                kinds[kind] = {verdict: found[verdict] for verdict in words}
     return kinds
 
 

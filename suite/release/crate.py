@@ -20,7 +20,7 @@ from suite import config
 from suite.claims import ledger
 from suite.claims.ledger import Judged
 from suite.claims.page import Group, group_of
-from suite.claims.verdicts import BEYOND, VERDICTS
+from suite.claims.verdicts import BEYOND, THEORY_VERDICTS, VERDICTS
 from suite.command import make_parser, write_result
 from suite.config import Run
 from suite.names import algorithm_name
@@ -152,7 +152,7 @@ def context_entities(document: Mapping[str, Any], judged: Sequence[Judged]) -> I
     use = "Free use with the notice of copyright."
     yield entity(LICENSE, "CreativeWork", name="MIT License", identifier=LICENSE, description=use)
     yield entity(AUTHORS, "Organization", name="The contributors of this replication", url=PAPER)
-    for verdict in dict.fromkeys((*VERDICTS, *BEYOND.values())):
+    for verdict in dict.fromkeys((*VERDICTS, *THEORY_VERDICTS, *BEYOND.values())):
         yield entity(rating_id(verdict), "Rating", name=verdict, ratingValue=verdict)
     for name in dict.fromkeys(entry.claim["rule"] for entry in judged):
         rule = document["rules"][name]
