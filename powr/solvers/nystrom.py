@@ -193,20 +193,23 @@ class NystromModel:
         """Z'Z + n lambda - gamma Z'Z_pi, (actions, rank, actions, rank)."""
         data, n_actions, rank = self.data, self.data.n_actions, self.rank
         system: NDArray = np.zeros((n_actions, rank, n_actions, rank), precision)
-        action_of_triple = data.pair_action[data.triple_pair]
-        counts, continuing = data.triple_count.astype(precision), data.continuing_count
+        for start in range(0, len(data.triple_pair), _ROWS * n_actions):
+            rows = slice(start, start + _ROWS * n_actions)
+            pairs, next_states = data.triple_pair[rows], data.triple_next[rows]
+            counts = data.triple_count[rows, None]
+            going_on = np.where(data.triple_terminated[rows, None], 0.0, counts)
+            weights = (-gamma * going_on * policy[next_states]).astype(precision)
+            counts = counts.astype(precision)
+            numbers = np.concatenate([data.pair_state[pairs], next_states])
+            phi, phi_next = np.split(self._features_at(numbers, precision), 2)
+            for action in range(n_actions):
+                taken = data.pair_action[pairs] == action
+                right = weights[taken, :, None] * phi_next[taken, None, :]
+                right[:, action] += counts[taken] * phi[taken]
+                system[action] += (phi[taken].T @ right.reshape(len(right), -1)).reshape(
+                    rank, n_actions, rank
+                )
         for action in range(n_actions):
-            block = system[action].reshape(rank, -1)
-            triples = np.flatnonzero(action_of_triple == action)
-            for start in range(0, len(triples), _ROWS):
-                rows = triples[start : start + _ROWS]
-                next_states = data.triple_next[rows]
-                weights = -gamma * continuing[rows, None] * policy[next_states]
-                phi = self._features_at(data.pair_state[data.triple_pair[rows]], precision)
-                phi_next = self._features_at(next_states, precision)
-                right = weights.astype(precision)[:, :, None] * phi_next[:, None, :]
-                right[:, action] += counts[rows, None] * phi
-                block += phi.T @ right.reshape(len(rows), -1)
             system[action, :, action][np.diag_indices(rank)] += precision(ridge)
         return system
 
@@ -265,7 +268,8 @@ class NystromModel:
         """phi at the states of these numbers, (n, rank)."""
         if self._tables:
             return self._tables[precision].view[numbers]
-        return self.dictionary.features(self.data.index.states[numbers])
+        distinct, places = np.unique(numbers, return_inverse=True)
+        return self.dictionary.features(self.data.index.states[distinct])[places]
 
 
 class Factors:

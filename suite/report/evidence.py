@@ -10,8 +10,6 @@ from suite.claims.page import condition, findings_text
 from suite.config import Run
 from suite.release.cards import has_agent
 
-TITLES = ("Experiments", "Theory", "Asked beside the paper")
-
 
 class RunGroup(NamedTuple):
     """The planned runs of an algorithm on an environment."""
@@ -32,13 +30,6 @@ def group_runs(planned: Iterable[Run], there: Mapping[Run, Mapping[str, Any]]) -
         agent = ["npz"] if has_agent(there.get(run, {})) else []
         group.files.append((run.seed, address, ["csv", "json", *agent] if run in there else []))
     return list(groups.values())
-
-
-def title_of(claim: Mapping[str, Any]) -> str:
-    experiments, theory, own = TITLES
-    if not claim["parameters"].needed():
-        return theory
-    return experiments if claim.get("quote") else own
 
 
 def show_claim(

@@ -14,6 +14,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from suite import config
 from suite.claims import deviations, ledger
+from suite.claims.page import Group, group_of
 from suite.claims.verdicts import THEORY_VERDICTS, VERDICTS
 from suite.report import evidence, explorer, report
 from suite.results.summary import Planned
@@ -96,11 +97,13 @@ class TestVerdicts:
 
     def test_are_counted_by_sentence_for_each_set_and_for_theory(self, page, document):
         quoting = [claim for claim in document["claims"] if "quote" in claim]
-        experiments = {claim["quote"] for claim in quoting if "against" in claim}
-        theory = {claim["quote"] for claim in quoting if "against" not in claim}
-        due = [*[len(experiments)] * len(document["sets"]), len(theory)]
+        experiments, described, theory = (
+            len({claim["quote"] for claim in quoting if group_of(claim) == group})
+            for group in (Group.EXPERIMENTS, Group.DESCRIBED, Group.THEORY)
+        )
+        due = [*[experiments] * len(document["sets"]), described, theory]
         boxes = page.tree.css("ul.counts")
-        known = [*[VERDICTS] * len(document["sets"]), THEORY_VERDICTS]
+        known = [*[VERDICTS] * (len(document["sets"]) + 1), THEORY_VERDICTS]
         for box, sentences, verdicts in zip(boxes, due, known, strict=True):
             items = [text_of(item).split(" ", 2) for item in box.css("li")]
             assert {verdict for _, _, verdict in items} <= set(verdicts)
@@ -113,7 +116,7 @@ class TestVerdicts:
     def test_show_numbers_deviations_and_runs(self, page):
         line = text_of(page.section("earlier-taxi"))
         assert "Taxi-v3: POWR against DQN" in line
-        assert "powr-without-settings" in line
+        assert "settings-of-the-june-code" in line
         assert "3 of TRPO on Taxi-v3" in line
 
     def test_follow_the_table(self, copied):
@@ -383,7 +386,9 @@ class TestPreliminary:
 
 def test_headline_counts_sentences_of_the_paper():
     def entry(verdict, quote, against=""):
-        return ledger.Judged({"quote": quote}, ledger.Outcome(verdict), False, [], against)
+        rule = "earlier" if against else "as_printed"
+        claim = {"quote": quote, "claim": quote, "place": "", "rule": rule, "against": [against]}
+        return ledger.Judged(claim, ledger.Outcome(verdict), False, [], against)
 
     judged = [
         *(entry("refuted", "a"), entry("open", "b")),
