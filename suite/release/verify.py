@@ -72,7 +72,7 @@ def agent_fault(path: Path) -> str:
     if manifest.checksum(path) != recorded(path, "agent_sha256"):
         return "is not the agent that its run saved by agent_sha256 in the .json beside it"
     try:
-        classes = {each.__name__: each for each in baselines.OWN.values()}
+        classes: dict[str, Any] = {each.__name__: each for each in baselines.OWN.values()}
         classes[algorithm_of(path)].load(path)
     except (ValueError, KeyError) as error:
         return str(error)

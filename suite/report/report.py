@@ -21,12 +21,13 @@ import pandas as pd
 
 from suite import config
 from suite.claims import deviations, ledger
-from suite.claims.ledger import Judged
-from suite.claims.page import Group, by_claim, count_by_kind, count_texts, group_of
+from suite.claims.page import Group, by_claim, count_by_kind, group_of
 from suite.claims.verdicts import BEYOND, THEORY_VERDICTS, VERDICTS
 from suite.command import make_parser, write_result
 from suite.config.kinds import POWR
+from suite.multiverse import shares
 from suite.names import algorithm_name
+from suite.release import answer
 from suite.report import explorer
 from suite.report.evidence import group_runs, show_claim
 from suite.results import aggregate, cost, summary_page
@@ -85,12 +86,6 @@ FIGURES = {
 }
 
 
-def headline(judged: Sequence[Judged], sets: Mapping[str, Any], preliminary: bool) -> str:
-    """The outcome in sentences that can be quoted alone."""
-    label = "Preliminary. " if preliminary else ""
-    return label + " ".join(count_texts(judged, sets))
-
-
 def preliminary_reasons(
     scale: str, final_scale: str, seeds: int, missing: int, due: int
 ) -> list[str]:
@@ -122,9 +117,9 @@ def rankings(summary: pd.DataFrame) -> dict[str, str]:
         never = [name for name, (t, seeds) in medians.items() if math.isnan(t) and seeds]
         absent = [name for name, (_, seeds) in medians.items() if not seeds]
         parts = [
-            ", ".join(arrived),
-            f"not within training {', '.join(never)}" if never else "",
-            f"no run of {', '.join(absent)}" if absent else "",
+            " · ".join(arrived),
+            f"not within training: {' · '.join(never)}" if never else "",
+            f"no run: {' · '.join(absent)}" if absent else "",
         ]
         title = f"{environment}, return {group['threshold'].iloc[0]:g}"
         ranked[title] = "; ".join(filter(None, parts))
@@ -196,6 +191,8 @@ def describe(options: argparse.Namespace) -> dict[str, Any]:
     costs = read_counts(folder / "cost.csv", "runs", loaded)
     planned = config.runs(study, options.scale)
     groups = group_runs(planned, loaded.metadata)
+    multiverse, is_final = options.results / config.MULTIVERSE, options.scale == document["scale"]
+    found = shares.read(options.results) if is_final else []
     reasons = preliminary_reasons(
         options.scale,
         document["scale"],
@@ -208,7 +205,7 @@ def describe(options: argparse.Namespace) -> dict[str, Any]:
         "runs": len(loaded.metadata),
         "runs_due": len(planned),
         "reasons": reasons,
-        "headline": headline(judged, document["sets"], preliminary=bool(reasons)),
+        "headline": answer.answer(judged, document, found),
         "rankings": (ranked := rankings(summary)),
         "counts": count_by_kind(judged, document["sets"]),
         "symbols": SYMBOLS,
@@ -221,11 +218,7 @@ def describe(options: argparse.Namespace) -> dict[str, Any]:
             for group in Group
         },
         "figures": [show_figure(path, ranked) for path in figures],
-        "multiverse": (
-            show_markdown(options.results / config.MULTIVERSE / "multiverse.md")
-            if options.scale == document["scale"]
-            else []
-        ),
+        "multiverse": show_markdown(multiverse / "multiverse.md") if is_final else [],
         "explorer": explorer.describe(
             study,
             aggregate.plan(study, options.scale),
