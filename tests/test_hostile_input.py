@@ -225,8 +225,8 @@ FILES = {
     "empty deviations": ("claims", write("deviations.yaml", ""), "deviations.yaml: the file"),
     "unknown claim": (
         "claims",
-        replace("deviations.yaml", "touches: [taxi-eight,", "touches: [taxi-nine,"),
-        "taxi-nine is not the id of a claim",
+        replace("deviations.yaml", "touches: [taxi-eight*", "touches: [taxi-nine*"),
+        "taxi-nine* is not the id of a claim",
     ),
     "cut short": ("aggregate", in_run(CSV, lambda text: text[:-9]), "csv_sha256 differs"),
     "emptied": ("aggregate", in_run(CSV, lambda text: ""), "csv_sha256 differs"),

@@ -150,7 +150,7 @@ def higher_area(data: Data, parameters: Areas, level: float) -> Outcome:
         way = parameters.thresholds[pair.environment] - _lowest(data, pair, parameters.policy)
         share = higher / way if way > 0 else 0.0
         return pair.finding(
-            f"how much higher its curve lies, {share:.0%} of the way to the threshold",
+            f"how much higher its curve lies, {round(100 * share)}% of the way to the threshold",
             higher,
             interval=interval,
             p_value=statistics.probability_smaller(pair.theirs, pair.own).p_value,
