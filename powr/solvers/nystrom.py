@@ -19,12 +19,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import lu_factor, lu_solve, solve
+from scipy.linalg import lu_factor, lu_solve, solve, solve_triangular
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator, gmres
 
 from powr.data import Counts
-from powr.kernels import Kernel
+from powr.kernels import Kernel, gram_matrix
 from powr.solvers.dictionary import PART, Dictionary
 
 # Rows gathered for one product: few enough to stay in cache, enough for BLAS to run at full speed.
@@ -121,7 +121,8 @@ class NystromModel:
         """Weights of the kernel ridge regression on targets summed per pair."""
         ridge = self.data.size * regularization * np.eye(self.rank)
         grams = np.zeros((self.data.n_actions, self.rank, self.rank))
-        for rows, phi in self._features():
+        for rows in parts(len(self.data.index)):
+            phi = self._features_at(np.arange(rows.start, rows.stop), np.float64)
             for gram, counts in zip(grams, self._pair_counts[rows].T, strict=True):
                 gram += phi.T @ (counts[:, None] * phi)
         projected = self._project(self._by_state(targets)).T
@@ -132,7 +133,10 @@ class NystromModel:
         return np.stack(columns, axis=1)
 
     def at_states(self, weights: NDArray) -> NDArray:
-        return np.concatenate([phi @ weights for _, phi in self._features()])
+        if self._tables:
+            return self._tables[np.float64].view @ weights
+        coefficients = self.dictionary.coefficients(weights)
+        return np.concatenate([gram @ coefficients for _, gram in self._grams()])
 
     def coefficients(self, weights: NDArray) -> NDArray:
         """The weights as coefficients over the distinct states, zero except at the pivots."""
@@ -228,10 +232,10 @@ class NystromModel:
 
     def _project(self, table: NDArray) -> NDArray:
         """Z'y for sums over the transitions of each (state, action): (rank, actions)."""
-        total = np.zeros((self.rank, table.shape[1]))
-        for rows, phi in self._features():
-            total += phi.T @ table[rows]
-        return total
+        if self._tables:
+            return self._tables[np.float64].view.T @ table
+        total = sum(gram.T @ table[rows] for rows, gram in self._grams())
+        return solve_triangular(self.dictionary.cholesky, total, lower=True)
 
     # -- features ---------------------------------------------------------------------------------
 
@@ -255,14 +259,11 @@ class NystromModel:
         if self.factors is not None and self.rank > old_rank:
             self.factors.grow((phi[:, old_rank:] ** 2).T @ self._pair_counts)
 
-    def _features(self) -> Iterator[tuple[slice, NDArray]]:
-        """phi at all distinct states, in parts: the rows, and (rows, rank)."""
-        if self._tables:
-            yield slice(None), self._tables[np.float64].view
-            return
+    def _grams(self) -> Iterator[tuple[slice, NDArray]]:
+        """The kernel between all distinct states and the pivots, in parts of some rows."""
         states = self.data.index.states
         for rows in parts(len(states)):
-            yield rows, self.dictionary.features(states[rows])
+            yield rows, gram_matrix(self.kernel, states[rows], self.dictionary.pivots)
 
     def _features_at(self, numbers: NDArray, precision: Precision) -> NDArray:
         """phi at the states of these numbers, (n, rank)."""
