@@ -60,7 +60,7 @@ class Dictionary:
         while self.rank < self.max_rank:
             missing = whole - np.einsum("ij,ij->i", features, features)
             # Far from the pivots an ill-conditioned L gives features of any size.
-            self.is_accurate &= bool(missing.min() > -self.tolerance * self._largest)
+            self.is_accurate &= bool(missing.min(initial=0.0) > -self.tolerance * self._largest)
             above = np.flatnonzero(missing > self.tolerance * self._largest)
             if len(above) == 0:
                 break
