@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from powr.kernels import Exponential, Gaussian, Matern32
-from powr.solvers.kriging import Kriging, farthest_points, spread
+from powr.optimistic.kriging import Kriging, farthest_points, spread
 
 
 def dense_kriging(kernel, centers, queries, noise):
