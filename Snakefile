@@ -14,10 +14,11 @@ from pathlib import Path
 
 from snakemake.utils import min_version
 
-from suite.config import check_model, load, runs, variant_runs
+from suite.config import check_model, load, runs, universes, variant_runs
 from suite.config.kinds import AUTHORS
 from suite.config.models import Workflow
 from suite.failures import last_words
+from suite.training.run import saves_agent
 
 min_version("9.0")
 
@@ -46,10 +47,10 @@ AUTHORS_FIGURES = [
 ]
 
 # Names of the algorithms whose runs leave a trained agent beside them.
-POWR = "|".join(
+SAVES_AGENT = "|".join(
     re.escape(name)
     for name, entry in STUDY["algorithms"].items()
-    if entry["class"] == "powr"
+    if saves_agent(entry["class"])
 )
 
 # Those of seed 0 are shown in pictures.
@@ -103,3 +104,4 @@ include: "rules/benchmark.smk"
 include: "rules/release.smk"
 include: "rules/theory.smk"
 include: "rules/ablations.smk"
+include: "rules/multiverse.smk"

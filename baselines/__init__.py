@@ -1,6 +1,7 @@
-"""The algorithms that POWR is compared with: one module per algorithm, found by its name.
+"""The algorithms of the study by name: a module for each that POWR is compared with.
 
-The modules of `planners` are POWR with another planner, for an ablation.
+`powr` and `optimistic_powr` are the library's own classes. The modules of `planners` are
+OptimisticPOWR with another planner, for an ablation.
 
 `class: rmax` in envs.yaml means the class of classic/rmax.py, the only public one defined there.
 Such a class takes an environment, a seed and its settings, and has what every agent of the suite
@@ -37,6 +38,9 @@ import inspect
 from collections.abc import Iterator
 from typing import Any
 
+from powr import POWR, OptimisticPOWR
+
+OWN = {"powr": POWR, "optimistic_powr": OptimisticPOWR}
 FAMILIES = ("classic", "deep", "planners")
 PLACES = " or ".join(f"baselines/{family}" for family in FAMILIES)
 # What the suite gives to a constructor, and what envs.yaml therefore cannot set.
@@ -44,12 +48,14 @@ GIVEN = frozenset({"self", "env", "make_env", "seed", "agent_seed", "training_se
 
 
 def family(name: str) -> str:
-    """Which of the families has the module of this name."""
-    return _module(name).split(".")[-2]
+    """Which of the families has the module of this name; "powr" for the library's own classes."""
+    return "powr" if name in OWN else _module(name).split(".")[-2]
 
 
 def find(name: str) -> type[Any]:
-    """The class that the module `name` of one of the families defines."""
+    """The library's class of this name, or the one that a module of the families defines."""
+    if name in OWN:
+        return OWN[name]
     path = _module(name)
     defined = [
         entry
@@ -69,7 +75,7 @@ def _module(name: str) -> str:
         path = f"{__name__}.{family}.{name}"
         if importlib.util.find_spec(path):
             return path
-    raise ValueError(f"no module {name} in {PLACES}, and it is not powr")
+    raise ValueError(f"no module {name} in {PLACES}, and it is not one of {', '.join(OWN)}")
 
 
 def settings_of(algorithm: type[Any]) -> dict[str, inspect.Parameter]:

@@ -102,22 +102,21 @@ def exponent(rows: list[dict[str, Any]], column: str) -> float:
 
 
 def new_model(rank: int) -> WorldModel:
-    """A low-rank model with exactly `rank` dictionary points, if there are as many states."""
+    """A Nystrom model with exactly `rank` dictionary points, if there are as many states."""
     return WorldModel(
         KERNEL,
         N_ACTIONS,
         regularization=REGULARIZATION,
-        method="low_rank",
+        method="nystrom",
         tolerance=0.0,
         max_rank=rank,
     )
 
 
 def descend(model: WorldModel, steps: int) -> NDArray:
-    """The last action values of mirror descent from uniform, as coefficients over the states."""
+    """Mirror descent from the uniform policy: the exponent, as coefficients over the states."""
     uniform = np.zeros((len(model.states_), N_ACTIONS))
-    _, coefficients = mirror_descent(model, uniform, steps=steps, step_size=1.0, gamma=GAMMA)
-    return coefficients
+    return mirror_descent(model, uniform, steps=steps, step_size=1.0, gamma=GAMMA).coefficients
 
 
 def product_seconds(n: int, rank: int) -> float:

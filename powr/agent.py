@@ -20,13 +20,7 @@ from powr.kernels import Kernel
 from powr.mirror_descent import mirror_descent
 from powr.policy import Policy, expand, make_policy, uniform_policy
 from powr.solvers import check_method
-from powr.validation import (
-    check_count,
-    check_flag,
-    check_gamma,
-    check_kernel,
-    check_positive,
-)
+from powr.validation import check_count, check_flag, check_gamma, check_kernel, check_positive
 from powr.world_model import WorldModel
 
 # Estimates overshoot a little: a warning comes where action values leave the possible range by more
@@ -36,21 +30,12 @@ _OVERSHOOT = 0.25
 
 
 class Plan(NamedTuple):
-    """The outcome of an epoch: a policy, its exponent over the model's states, and the record.
-
-    Attributes
-    ----------
-    policy : Policy
-    coefficients, exponents : (states, actions)
-        C of Algorithm 1, summed over epochs, and H C.
-    epochs : tuple of int
-        Number of transitions at the end of each epoch.
-    """
+    """The outcome of an epoch: a policy, and its exponent over the model's states."""
 
     policy: Policy
-    coefficients: NDArray
-    exponents: NDArray
-    epochs: tuple[int, ...] = ()
+    coefficients: NDArray  # C of Algorithm 1, summed over epochs, (states, actions)
+    exponents: NDArray  # H C
+    epochs: tuple[int, ...] = ()  # number of transitions at the end of each epoch
 
 
 class POWR(Agent):
@@ -135,8 +120,7 @@ class POWR(Agent):
         self.restart = restart
         self.method = method
         self.max_rank = max_rank
-        self.n_overshoots_ = 0
-        self.worst_overshoot_ = 0.0
+        self.n_overshoots_, self.worst_overshoot_ = 0, 0.0
         nothing = np.zeros((0, self.n_actions))
         self._plan = Plan(uniform_policy(self.n_actions), nothing, nothing)
         self._model: WorldModel | None = None
@@ -182,13 +166,8 @@ class POWR(Agent):
         else:
             new_states = model.states_[known:]
             exponents = np.vstack([self._plan.exponents, self._plan.policy(new_states)])
-        descent = mirror_descent(
-            model,
-            exponents,
-            steps=self.mirror_steps,
-            step_size=self.step_size,
-            gamma=self.gamma,
-        )
+        steps, eta = self.mirror_steps, self.step_size
+        descent = mirror_descent(model, exponents, steps=steps, step_size=eta, gamma=self.gamma)
         C = descent.coefficients
         if not self.restart:
             C[:known] += self._plan.coefficients  # Eq. (15): the sum over epochs goes on
@@ -240,32 +219,30 @@ class POWR(Agent):
             )
 
     def _state(self) -> tuple[dict[str, Any], dict[str, NDArray]]:
-        if self._model is not None:
-            self._model.forget_factors()  # or the saved agent would go on with other rounding
-        record = {
-            "epochs": list(self._plan.epochs),
-            "n_overshoots": self.n_overshoots_,
-            "worst_overshoot": self.worst_overshoot_,
-        }
-        plan = self._plan
-        return record, {"coefficients": plan.coefficients, "exponents": plan.exponents}
+        # What a loaded agent works out again, this one does too: both go on with the same rounding.
+        if (model := self.model_) is not None:
+            model.forget_factors()
+            self._plan = self._plan._replace(exponents=self._plan.policy(model.states_))
+        overshoots = [self.n_overshoots_, self.worst_overshoot_]
+        record = {"epochs": list(self._plan.epochs), "overshoots": overshoots}
+        return record, {"coefficients": self._plan.coefficients}
 
     def _restore(self, state: dict[str, Any], arrays: dict[str, NDArray]) -> None:
         epochs = tuple(int(size) for size in state["epochs"])
         if sorted({0, *epochs}) != [0, *epochs] or (epochs and epochs[-1] > self.data.size):
             raise ValueError(f"its epochs {epochs} do not fit {self.data.size} transitions")
-        self.n_overshoots_ = int(state["n_overshoots"])
-        self.worst_overshoot_ = float(state["worst_overshoot"])
+        self.n_overshoots_, self.worst_overshoot_ = state["overshoots"]
         if not epochs:
             return
-        C, exponents = arrays["coefficients"], arrays["exponents"]
+        C = arrays["coefficients"]
         states, _, _, next_states, _ = self.data.columns(0, epochs[-1])
         index = StateIndex(self.data.state_shape)
         index.number(interleaved(states, next_states))
-        if C.shape != (len(index), self.n_actions) or exponents.shape != C.shape:
+        if C.shape != (len(index), self.n_actions):
             raise ValueError(f"its coefficients of shape {C.shape} do not fit {len(index)} states")
         kernel = self._kernel(states[: epochs[0]])
-        self._plan = Plan(make_policy(expand(kernel, index, C)), C, exponents, epochs)
+        policy = make_policy(expand(kernel, index, C))
+        self._plan = Plan(policy, C, policy(index.states), epochs)
 
     def _check_settings(self) -> None:
         if self.kernel is not None:

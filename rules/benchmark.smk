@@ -12,7 +12,7 @@ rule train:
     benchmark:
         "results/{scale}/{env}/{algorithm}/seed{seed}-{digest}.benchmark.tsv"
     wildcard_constraints:
-        algorithm=f"(?!({POWR})/)[^/]+",
+        algorithm=f"(?!({SAVES_AGENT})/)[^/]+",
     # Seed 0 of everything comes before seed 1 of anything.
     priority: lambda wildcards: -int(wildcards.seed)
     conda:
@@ -30,14 +30,14 @@ rule train:
         " --out {output.csv:q} 2> {log:q}"
 
 
-use rule train as train_powr with:
+use rule train as train_agent with:
     output:
         csv="results/{scale}/{env}/{algorithm}/seed{seed}-{digest}.csv",
         json="results/{scale}/{env}/{algorithm}/seed{seed}-{digest}.json",
         agent="results/{scale}/{env}/{algorithm}/seed{seed}-{digest}.npz",
     wildcard_constraints:
-        algorithm=POWR,
-    # powr-authors on MountainCar-v0 holds 0.5 GB, and took 17 minutes on a core that was shared.
+        algorithm=SAVES_AGENT,
+    # POWR on MountainCar-v0 holds 0.7 GB and takes two minutes.
     resources:
         mem_mb=2000,
         runtime=60,

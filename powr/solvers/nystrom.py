@@ -7,14 +7,15 @@ With features phi from a pivoted Cholesky of the state kernel, q(x, a) = phi(x).
 where row i of Z is phi(x_i) in the block of action a_i, and row i of Z_pi is (1 - d_i) phi(x'_i)
 weighted by pi(.|x'_i) over the blocks: ridge LSTD-Q in the kernel's own space.
 
-Forming this matrix costs n m^2 |A|, a product with it only n m |A|. Between two policies, or two
-epochs, it changes little. So it is formed and factored only now and then; in between, the last
-factors precondition GMRES, which needs a few products.
+Forming this matrix costs n m^2 |A|, a product with it only n m |A|. From one policy or epoch to the
+next it changes little. So it is formed and factored only now and then, in single precision, and
+these factors precondition GMRES, which needs a few products.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +30,7 @@ from powr.solvers.dictionary import Dictionary
 # Rows gathered for one product: few enough to stay in cache, enough for BLAS to run at full speed.
 _ROWS = 1024
 
-# Entries of the table of features that is kept, half a gigabyte; a larger one is computed by parts
+# Entries of the table of features that is kept, half a gigabyte; a larger one is computed in parts
 # whenever it is needed.
 LARGEST_TABLE = 2**26
 
@@ -42,6 +43,8 @@ _REDUCTION = 1e-4
 _MOST_PRODUCTS = 14
 _SLOW = 0.01
 _GROWTH = 1.1
+
+Precision = Any  # np.float32 or np.float64
 
 
 class NystromModel:
@@ -59,10 +62,10 @@ class NystromModel:
         data = self.data
         self.dictionary = Dictionary(self.kernel, data.index.shape, self.tolerance, self.max_rank)
         self._n_states_at_choice = len(data.index)
-        self._tables = {
+        self._n_offered = 0
+        self._tables: dict[Precision, FeatureTable] = {
             precision: FeatureTable(precision) for precision in (np.float32, np.float64)
         }
-        self._n_offered = 0
         self.factors: Factors | None = None
 
     @property
@@ -70,27 +73,26 @@ class NystromModel:
         return self.dictionary.rank
 
     def update(self) -> None:
-        """Take in new states.
+        """Take in new data.
 
         A full dictionary cannot follow the data to new places: it is chosen anew whenever the
         states have grown by half. So is one that has lost its accuracy.
         """
-        data = self.data
-        if self.rank == self.max_rank and len(data.index) > 1.5 * self._n_states_at_choice:
-            self._choose_dictionary()
-        self._pair_counts = np.zeros((len(data.index), data.n_actions))
-        self._pair_counts[data.pair_state, data.pair_action] = data.pair_count
-        self._extend_features()
-        if not self.dictionary.is_accurate and self._n_states_at_choice < len(data.index):
-            self._choose_dictionary()
-            self._extend_features()
+        data, n_states = self.data, len(self.data.index)
+        self._pair_counts = self._by_state(data.pair_count)
         pairs = data.triple_pair
-        rows = data.pair_action[pairs] * len(data.index) + data.pair_state[pairs]
-        shape = (data.n_actions * len(data.index), len(data.index))
+        rows = data.pair_action[pairs] * n_states + data.pair_state[pairs]
         # From values of the next states to their sums over the transitions of (action, state).
         self._next_counts = csr_array(
-            (data.continuing_count, (rows, data.triple_next)), shape=shape
+            (data.continuing_count, (rows, data.triple_next)),
+            shape=(data.n_actions * n_states, n_states),
         )
+        if self.rank == self.max_rank and n_states > 1.5 * self._n_states_at_choice:
+            self._choose_dictionary()
+        self._extend_features()
+        if not self.dictionary.is_accurate and self._n_states_at_choice < n_states:
+            self._choose_dictionary()
+            self._extend_features()
 
     def solve(
         self, rewards: NDArray, policy: NDArray, gamma: float, regularization: float
@@ -98,31 +100,30 @@ class NystromModel:
         """Weights of the action values; rewards summed per pair, policy at the distinct states."""
         Zy = self._project(self._by_state(rewards))
         ridge = self.data.size * regularization
-        if not self._tables:  # products would compute the features again and again
-            return Factors(self._system(policy, gamma, ridge, np.float64), 0).solve(Zy, ridge)
-        if self.factors is not None and self.data.size <= _GROWTH * self.factors.n_transitions:
-            w = self._solve_by_products(self.factors, Zy, policy, gamma, ridge)
+        if self._tables:  # else products would compute the features again and again
+            w = None
+            if self.factors is not None and self.data.size <= _GROWTH * self.factors.n_transitions:
+                w = self._solve_by_products(self.factors, Zy, policy, gamma, ridge)
+            if w is None:
+                system = self._system(policy, gamma, ridge, np.float32)
+                self.factors = Factors(system, self.data.size)
+                w = self._solve_by_products(self.factors, Zy, policy, gamma, ridge)
             if w is not None:
                 return w
-        for precision in (np.float32, np.float64):
-            system = self._system(policy, gamma, ridge, precision)
-            self.factors = Factors(system, self.data.size)
-            w = self._solve_by_products(self.factors, Zy, policy, gamma, ridge)
-            if w is not None:
-                return w
+        self.factors = Factors(self._system(policy, gamma, ridge, np.float64), self.data.size)
         return self.factors.solve(Zy, ridge)
 
     def regress(self, targets: NDArray, regularization: float) -> NDArray:
         """Weights of the kernel ridge regression on targets summed per pair."""
-        projected = self._project(self._by_state(targets))
         ridge = self.data.size * regularization * np.eye(self.rank)
-        grams = [np.zeros((self.rank, self.rank)) for _ in range(self.data.n_actions)]
+        grams = np.zeros((self.data.n_actions, self.rank, self.rank))
         for rows, phi in self._features():
-            for action, gram in enumerate(grams):
-                gram += phi.T @ (self._pair_counts[rows, action, None] * phi)
+            for gram, counts in zip(grams, self._pair_counts[rows].T, strict=True):
+                gram += phi.T @ (counts[:, None] * phi)
+        projected = self._project(self._by_state(targets)).T
         columns = [
             solve(gram + ridge, column, assume_a="pos")
-            for gram, column in zip(grams, projected.T, strict=True)
+            for gram, column in zip(grams, projected, strict=True)
         ]
         return np.stack(columns, axis=1)
 
@@ -130,7 +131,7 @@ class NystromModel:
         return np.concatenate([phi @ weights for _, phi in self._features()])
 
     def coefficients(self, weights: NDArray) -> NDArray:
-        """The weights as coefficients over the distinct states, zero but at the pivots."""
+        """The weights as coefficients over the distinct states, zero except at the pivots."""
         coefficients = np.zeros((len(self.data.index), self.data.n_actions))
         coefficients[self.dictionary.pivot_numbers] = self.dictionary.coefficients(weights)
         return coefficients
@@ -142,12 +143,17 @@ class NystromModel:
     ) -> NDArray | None:
         """The weights by preconditioned GMRES from the last ones; None if that takes too long.
 
-        Rounds of GMRES correct the weights by residuals in double precision, so that factors in
-        single precision do not limit the accuracy.
+        Rounds of GMRES correct the weights by residuals in double precision, so that factors and
+        products in single precision do not limit the accuracy.
         """
 
-        def times(w: NDArray, precision: type) -> NDArray:
-            return self._times_system(w.reshape(Zy.shape), policy, gamma, ridge, precision)
+        def times(w: NDArray, precision: Precision) -> NDArray:
+            """(Z'Z + n lambda - gamma Z'Z_pi) w in O(n m |A|)."""
+            phi, w = self._tables[precision].view, w.reshape(Zy.shape)
+            q = phi @ w.astype(precision)
+            next_values = self._next_counts @ (policy * q).sum(axis=1)
+            residual = self._pair_counts * q - gamma * next_values.reshape(-1, len(q)).T
+            return phi.T @ residual.astype(precision) + ridge * w
 
         operator = LinearOperator(
             (Zy.size, Zy.size),
@@ -171,33 +177,23 @@ class NystromModel:
             )
             w = w + step.reshape(Zy.shape)
 
-    def _times_system(
-        self, w: NDArray, policy: NDArray, gamma: float, ridge: float, precision: type
-    ) -> NDArray:
-        """(Z'Z + n lambda - gamma Z'Z_pi) w in O(n m |A|)."""
-        phi = self._tables[precision].view
-        q = phi @ w.astype(precision)
-        next_values = self._next_counts @ (policy * q).sum(axis=1)
-        residual = self._pair_counts * q - gamma * next_values.reshape(-1, len(q)).T
-        return phi.T @ residual.astype(precision) + ridge * w
-
-    def _system(self, policy: NDArray, gamma: float, ridge: float, precision: type) -> NDArray:
+    def _system(self, policy: NDArray, gamma: float, ridge: float, precision: Precision) -> NDArray:
         """Z'Z + n lambda - gamma Z'Z_pi, (actions, rank, actions, rank)."""
         data, n_actions, rank = self.data, self.data.n_actions, self.rank
-        system = np.zeros((n_actions, rank, n_actions, rank), precision)
+        system: NDArray = np.zeros((n_actions, rank, n_actions, rank), precision)
         action_of_triple = data.pair_action[data.triple_pair]
+        counts, continuing = data.triple_count.astype(precision), data.continuing_count
         for action in range(n_actions):
             block = system[action].reshape(rank, -1)
             triples = np.flatnonzero(action_of_triple == action)
             for start in range(0, len(triples), _ROWS):
                 rows = triples[start : start + _ROWS]
                 next_states = data.triple_next[rows]
-                continuing = np.where(data.triple_terminated[rows], 0.0, data.triple_count[rows])
-                weights = (-gamma * continuing[:, None] * policy[next_states]).astype(precision)
+                weights = -gamma * continuing[rows, None] * policy[next_states]
                 phi = self._features_at(data.pair_state[data.triple_pair[rows]], precision)
                 phi_next = self._features_at(next_states, precision)
-                right = weights[:, :, None] * phi_next[:, None, :]
-                right[:, action] += data.triple_count[rows, None].astype(precision) * phi
+                right = weights.astype(precision)[:, :, None] * phi_next[:, None, :]
+                right[:, action] += counts[rows, None] * phi
                 block += phi.T @ right.reshape(len(rows), -1)
             system[action, :, action][np.diag_indices(rank)] += precision(ridge)
         return system
@@ -242,7 +238,7 @@ class NystromModel:
             rows = slice(start, start + n_rows)
             yield rows, self.dictionary.features(states[rows])
 
-    def _features_at(self, numbers: NDArray, precision: type) -> NDArray:
+    def _features_at(self, numbers: NDArray, precision: Precision) -> NDArray:
         """phi at the states of these numbers, (n, rank)."""
         if self._tables:
             return self._tables[precision].view[numbers]
@@ -250,7 +246,7 @@ class NystromModel:
 
 
 class Factors:
-    """LU factors of a system, (actions, rank, actions, rank), with weights as (rank, actions).
+    """LU factors of a system, (actions, rank, actions, rank), for weights of (rank, actions).
 
     Attributes
     ----------
@@ -273,21 +269,16 @@ class Factors:
         self._of_new_features = np.vstack([self._of_new_features, diagonal])
 
     def solve(self, right: NDArray, ridge: float) -> NDArray:
-        dtype = self._lu[0].dtype
-        known = right[: self._rank].T.ravel().astype(dtype)
-        solution = np.empty_like(right)
-        solution[: self._rank] = (
-            lu_solve(self._lu, known, check_finite=False).reshape(self._n_actions, -1).T
-        )
-        solution[self._rank :] = right[self._rank :] / (self._of_new_features + ridge)
-        return solution
+        known = right[: self._rank].T.ravel().astype(self._lu[0].dtype)
+        known = lu_solve(self._lu, known, check_finite=False).reshape(self._n_actions, -1)
+        return np.vstack([known.T, right[self._rank :] / (self._of_new_features + ridge)])
 
 
 class FeatureTable:
     """Features of the distinct states, growing by columns (pivots) and by rows (states)."""
 
-    def __init__(self, precision: type) -> None:
-        self._buffer = np.empty((0, 0), precision)
+    def __init__(self, precision: Precision):
+        self._buffer: NDArray = np.empty((0, 0), precision)
         self._shape = (0, 0)
 
     @property
@@ -298,12 +289,12 @@ class FeatureTable:
         """Append columns to the rows held, then whole rows."""
         n_old, old_rank = self._shape
         shape = (n_old + len(rows), rows.shape[1])
-        if shape[0] > self._buffer.shape[0] or shape[1] > self._buffer.shape[1]:
+        held = self._buffer.shape
+        if shape[0] > held[0] or shape[1] > held[1]:
+            # Only what is too small grows: by a quarter, so that few rows are copied often.
             room = [
-                size if size <= held else size * 5 // 4
-                for size, held in zip(shape, self._buffer.shape, strict=True)
+                size * 5 // 4 if size > has else has for size, has in zip(shape, held, strict=True)
             ]
-            room = np.maximum(room, self._buffer.shape).tolist()
             grown = np.empty(room, self._buffer.dtype)
             grown[:n_old, :old_rank] = self.view
             self._buffer = grown

@@ -9,7 +9,14 @@ from itertools import groupby
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from suite.claims.verdicts import NOT_TESTED, PARTLY, REPRODUCED, VERDICTS, Finding
+from suite.claims.verdicts import (
+    NOT_TESTED,
+    PARTLY,
+    REPRODUCED,
+    THEORY_VERDICTS,
+    VERDICTS,
+    Finding,
+)
 from suite.markdown import table
 from suite.results.statistics import Interval
 
@@ -56,29 +63,33 @@ def by_claim(judged: Iterable[Judged]) -> list[list[Judged]]:
     return [list(entries) for _, entries in groupby(judged, lambda entry: entry.claim["id"])]
 
 
-def count_sentences(judged: Iterable[Judged], against: str) -> dict[str, int]:
-    """How many sentences of the paper have each verdict, under one set of settings.
+def count_sentences(
+    judged: Iterable[Judged], against: str, verdicts: Sequence[str] = VERDICTS
+) -> dict[str, int]:
+    """How many sentences of the paper have each of these verdicts, under one set of settings.
 
-    Sentences on theory have no such set: they are those against "". Claims that quote the same
-    sentence are its parts. Claims that quote none are not counted.
+    Claims that quote the same sentence are its parts. Claims that quote none are not counted.
     """
     parts: dict[str, set[str]] = {}
     for entry in judged:
-        if entry.claim.get("quote") and entry.against == against:
-            parts.setdefault(entry.claim["quote"], set()).add(entry.outcome.verdict)
+        verdict = entry.outcome.verdict
+        if entry.claim.get("quote") and entry.against == against and verdict in verdicts:
+            parts.setdefault(entry.claim["quote"], set()).add(verdict)
     found = Counter(map(_joint_verdict, parts.values()))
-    return {verdict: found[verdict] for verdict in VERDICTS}
+    return {verdict: found[verdict] for verdict in verdicts}
 
 
 def count_by_kind(judged: Sequence[Judged], sets: Mapping[str, Any]) -> dict[str, dict[str, int]]:
-    """The counts of experiments, one per set of settings, and of theory, by what they are of."""
-    kinds = {**{name: f"Experiments, {sets[name]['name']}" for name in sets}, "": "Theory"}
+    """The counts of experiments, by set of settings, and of theory, which has other verdicts."""
+    kinds: list[tuple[str, str, Sequence[str]]]
+    kinds = [(f"Experiments, {sets[name]['name']}", name, VERDICTS) for name in sets]
+    kinds += [("Experiments", "", VERDICTS), ("Theory", "", THEORY_VERDICTS)]
     preliminary = {entry.against for entry in judged if entry.preliminary}
     counts = {
         kind + (" (preliminary)" if against in preliminary else ""): count_sentences(
-            judged, against
+            judged, against, verdicts
         )
-        for against, kind in kinds.items()
+        for kind, against, verdicts in kinds
     }
     return {kind: found for kind, found in counts.items() if any(found.values())}
 

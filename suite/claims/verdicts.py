@@ -17,7 +17,14 @@ REPRODUCED = "reproduced"
 PARTLY = "partly"
 NOT_REPRODUCED = "not reproduced"
 NOT_TESTED = "not tested"
-VERDICTS = (REPRODUCED, PARTLY, NOT_REPRODUCED, NOT_TESTED)
+VERDICTS = (REPRODUCED, PARTLY, NOT_REPRODUCED, NOT_TESTED)  # on experiments
+
+IDENTITY_CHECKED = "identity checked"  # the code computes what the formula says
+NO_VIOLATION = "no violation found"  # a bound, tried where it could fail
+PROOF_REPAIRED = "proof repaired"  # a step fails, the statement has another proof
+REFUTED = "refuted"  # by a counterexample, under the reading that the claim names
+OPEN = "open"
+THEORY_VERDICTS = (IDENTITY_CHECKED, NO_VIOLATION, PROOF_REPAIRED, REFUTED, OPEN)
 
 
 class Parameters(Block):

@@ -3,6 +3,7 @@
 from suite.config.reading import check_known, check_model, read_yaml
 from suite.config.study import (
     ABLATIONS,
+    MULTIVERSE,
     Run,
     Variant,
     digest,
@@ -11,12 +12,14 @@ from suite.config.study import (
     resolve_variant,
     runs,
     settings_on,
+    universes,
     variant_runs,
     variants,
 )
 
 __all__ = [
     "ABLATIONS",
+    "MULTIVERSE",
     "Run",
     "Variant",
     "check_known",
@@ -28,6 +31,7 @@ __all__ = [
     "resolve_variant",
     "runs",
     "settings_on",
+    "universes",
     "variant_runs",
     "variants",
 ]

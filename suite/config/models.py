@@ -24,8 +24,7 @@ def unique(values: list[Any]) -> list[Any]:
 
 
 def _is_class(name: str) -> str:
-    if name != "powr":
-        baselines.family(name)  # a ValueError where there is none
+    baselines.find(name)  # a ValueError where there is none
     return name
 
 
@@ -67,6 +66,10 @@ class LibraryDefaults(Block):
     kind: Literal["library defaults"]
 
 
+class ProjectDefaults(Block):
+    kind: Literal["this project's defaults"]
+
+
 class AuthorsProbableSettings(Block):
     kind: Literal["authors' probable settings"]
     repository: str
@@ -82,9 +85,13 @@ class ChosenOnDevelopmentSeeds(Block):
 
 # Where an algorithm's settings come from. It is no part of a run's digest.
 Source = Annotated[
-    LibraryDefaults | AuthorsProbableSettings | ChosenOnDevelopmentSeeds,
+    LibraryDefaults | ProjectDefaults | AuthorsProbableSettings | ChosenOnDevelopmentSeeds,
     Field(discriminator="kind"),
 ]
+
+
+class EarlierEvaluation(Block):
+    first: Count
 
 
 class Algorithm(Block):
@@ -92,7 +99,8 @@ class Algorithm(Block):
     revision: Annotated[int, Field(ge=1)]
     source: Source
     policy: Literal["MlpPolicy"] | None = None
-    sampled: bool = False  # whether the sampled policy is evaluated too; POWR's always is
+    sampled: bool = False  # whether the sampled policy is evaluated too; that of POWR always is
+    evaluation: EarlierEvaluation | None = None  # what differs from that of all algorithms
     settings: Settings
     environments: dict[str, Settings] = {}
 
@@ -116,10 +124,20 @@ class Scale(Plan):
 
 
 class Ablation(Plan):
-    """For each setting of POWR that it varies, a list of the values to try."""
+    """For each setting of the extension that it varies, a list of the values to try."""
 
-    change: str = ""  # what it does to POWR, in a few words for its page and figure
+    change: str = ""  # what it does, in a few words for its page and figure
     settings: Choices = {}
+    environments: dict[str, Choices] = {}
+
+
+class Multiverse(Block):
+    """For each setting of one algorithm that nobody knows, the list of its plausible values."""
+
+    algorithm: Text
+    timesteps: Timesteps
+    seeds: Annotated[dict[str, Count], Field(min_length=1)]
+    settings: Choices
     environments: dict[str, Choices] = {}
 
 
@@ -137,3 +155,4 @@ class Study(Block):
     evaluation: Evaluation
     scales: Annotated[dict[Name, Scale], Field(min_length=1)]
     ablations: dict[Annotated[str, StringConstraints(pattern="^[a-z]+$")], Ablation] = {}
+    multiverse: Multiverse | None = None

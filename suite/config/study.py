@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from suite import SuiteError
-from suite.config.kinds import POWR, kind_of
+from suite.config.kinds import EXTENSION, kind_of
 from suite.config.models import Study
 from suite.config.reading import check_known, check_model, read_yaml
 
-# The scale of the runs of all ablations: what two of them share is trained once.
-ABLATIONS = "ablations"
+# The scales of runs that vary settings: of all ablations, where what two of them share is trained
+# once, and of the multiverse.
+ABLATIONS, MULTIVERSE = "ablations", "multiverse"
 
 
 class Run(NamedTuple):
@@ -44,7 +45,7 @@ ALGORITHM_KEYS = ("class", "revision", "policy", "sampled")
 
 
 class Variant(NamedTuple):
-    """One combination of the settings that an ablation varies, on one environment."""
+    """One combination of the settings that an ablation or the multiverse varies."""
 
     environment: str
     algorithm: str
@@ -81,16 +82,24 @@ def check_names(study: Mapping[str, Any], path: str | Path) -> None:
                     f"{place}.only: {algorithm} runs on every environment of the scale already: "
                     f"remove it here or from {place}.algorithms"
                 )
-    if ABLATIONS in study["scales"]:
-        raise SuiteError(
-            f"{path}: scales.{ABLATIONS}: this name is that of all ablations: rename it"
-        )
-    of_powr = [name for name, algorithm in algorithms.items() if kind_of(algorithm) == POWR]
+    for reserved in (ABLATIONS, MULTIVERSE):
+        if reserved in study["scales"]:
+            raise SuiteError(
+                f"{path}: scales.{reserved}: this name is reserved for {reserved}: rename it"
+            )
+    extensions = [name for name, entry in algorithms.items() if kind_of(entry) == EXTENSION]
     for name, scope in study.get("ablations", {}).items():
         place = f"{path}: ablations.{name}"
-        check_known(scope["algorithms"], of_powr, f"{place}.algorithms")
+        check_known(scope["algorithms"], extensions, f"{place}.algorithms")
         check_known(scope["timesteps"], environments, f"{place}.timesteps")
         check_known(scope.get("environments", {}), scope["timesteps"], f"{place}.environments")
+    if scope := study.get("multiverse"):
+        check_known([scope["algorithm"]], algorithms, f"{path}: multiverse.algorithm")
+        check_known(scope["timesteps"], environments, f"{path}: multiverse.timesteps")
+        for key in ("seeds", "environments"):
+            check_known(scope.get(key, {}), scope["timesteps"], f"{path}: multiverse.{key}")
+        for name in scope["timesteps"]:
+            check_known([name], scope["seeds"], f"{path}: multiverse.timesteps")
 
 
 def resolve(
@@ -131,8 +140,13 @@ def _resolved(
             "settings": settings_on(learner, environment) | (varied or {}),
         },
         "timesteps": timesteps,
-        "evaluation": study["evaluation"],
+        "evaluation": _evaluation(study["evaluation"], learner.get("evaluation")),
     }
+
+
+def _evaluation(protocol: dict[str, int], own: dict[str, int] | None) -> dict[str, int]:
+    """The protocol of all algorithms or, where one is evaluated earlier, with what it shares."""
+    return protocol if own is None else {**protocol, **own, "shared_from": protocol["first"]}
 
 
 def settings_on(block: Mapping[str, Any], environment: str) -> dict[str, Any]:
@@ -162,19 +176,37 @@ def runs(study: Mapping[str, Any], scale: str) -> list[Run]:
 def variants(study: Mapping[str, Any], name: str) -> list[Variant]:
     """Every combination of the settings that one of the ablations varies, on its environments.
 
-    A value of null leaves the setting as it comes.
+    A value of null leaves the setting at its default.
     """
     check_known([name], study.get("ablations", {}), "ablation")
-    scope, found = study["ablations"][name], []
+    scope = study["ablations"][name]
+    seeds = dict.fromkeys(scope["timesteps"], scope["seeds"])
+    return _combinations(study, scope, scope["algorithms"], seeds, ABLATIONS)
+
+
+def universes(study: Mapping[str, Any]) -> list[Variant]:
+    """Every combination of the settings that the multiverse leaves open, on its environments."""
+    scope = study["multiverse"]
+    return _combinations(study, scope, [scope["algorithm"]], scope["seeds"], MULTIVERSE)
+
+
+def _combinations(
+    study: Mapping[str, Any],
+    scope: Mapping[str, Any],
+    algorithms: list[str],
+    seeds: Mapping[str, int],
+    scale: str,
+) -> list[Variant]:
+    found = []
     for environment, timesteps in scope["timesteps"].items():
         choices = settings_on(scope, environment)
-        for algorithm, *values in itertools.product(scope["algorithms"], *choices.values()):
+        for algorithm, *values in itertools.product(algorithms, *choices.values()):
             named = zip(choices, values, strict=True)
             varied = {key: value for key, value in named if value is not None}
             resolved = _resolved(study, environment, algorithm, timesteps, varied)
             own = digest(resolved)
             runs = [
-                Run(ABLATIONS, environment, algorithm, seed, own) for seed in range(scope["seeds"])
+                Run(scale, environment, algorithm, seed, own) for seed in range(seeds[environment])
             ]
             found.append(Variant(environment, algorithm, varied, resolved, runs))
     return found
@@ -186,15 +218,18 @@ def variant_runs(study: Mapping[str, Any], name: str) -> list[tuple[Variant, Run
 
 
 def resolve_variant(
-    study: Mapping[str, Any], environment: str, algorithm: str, named: str
+    study: Mapping[str, Any], scale: str, environment: str, algorithm: str, named: str
 ) -> dict[str, Any]:
-    """What `resolve` gives, for the variant of any ablation that has the digest `named`."""
-    for name in study.get("ablations", {}):
-        for variant in variants(study, name):
-            found = (variant.environment, variant.algorithm, variant.runs[0].digest)
-            if found == (environment, algorithm, named):
-                return variant.resolved
+    """What `resolve` gives, for the ablation's variant or the universe with the digest `named`."""
+    if scale == MULTIVERSE:
+        candidates = universes(study)
+    else:
+        candidates = [each for name in study.get("ablations", {}) for each in variants(study, name)]
+    for variant in candidates:
+        found = (variant.environment, variant.algorithm, variant.runs[0].digest)
+        if found == (environment, algorithm, named):
+            return variant.resolved
     raise SuiteError(
-        f"no ablation has a variant of {algorithm} on {environment} with the digest {named!r}. "
+        f"{scale}: no variant of {algorithm} on {environment} has the digest {named!r}. "
         "If envs.yaml has changed meanwhile, start the workflow again"
     )

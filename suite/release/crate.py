@@ -19,7 +19,7 @@ from typing import Any
 from suite import config
 from suite.claims import ledger
 from suite.claims.ledger import Judged
-from suite.claims.verdicts import VERDICTS
+from suite.claims.verdicts import THEORY_VERDICTS, VERDICTS
 from suite.command import make_parser, write_result
 from suite.config import Run
 from suite.names import algorithm_name
@@ -146,12 +146,12 @@ def figure_entity(path: Path) -> Entity:
 
 
 def context_entities(document: Mapping[str, Any], judged: Sequence[Judged]) -> Iterator[Entity]:
-    """Paper, licence, authors, claims, rules and the four verdicts there are."""
+    """Paper, licence, authors, claims, rules and the verdicts there are."""
     yield entity(PAPER, "ScholarlyArticle", name=TITLE, url=PAPER)
     use = "Free use with the notice of copyright."
     yield entity(LICENSE, "CreativeWork", name="MIT License", identifier=LICENSE, description=use)
     yield entity(AUTHORS, "Organization", name="The contributors of this replication", url=PAPER)
-    for verdict in VERDICTS:
+    for verdict in (*VERDICTS, *THEORY_VERDICTS):
         yield entity(rating_id(verdict), "Rating", name=verdict, ratingValue=verdict)
     for name in dict.fromkeys(entry.claim["rule"] for entry in judged):
         rule = document["rules"][name]

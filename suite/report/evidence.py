@@ -52,6 +52,7 @@ def show_claim(
     return {
         "tests": [],
         "quote": None,
+        "note": None,
         **claim,
         **document["rules"][claim["rule"]],
         "condition": condition(entries, document["sets"]),

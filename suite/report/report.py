@@ -23,7 +23,7 @@ from suite import config
 from suite.claims import deviations, ledger
 from suite.claims.ledger import Judged
 from suite.claims.page import by_claim, count_by_kind, count_texts
-from suite.claims.verdicts import VERDICTS
+from suite.claims.verdicts import THEORY_VERDICTS, VERDICTS
 from suite.command import make_parser, write_result
 from suite.names import algorithm_name
 from suite.report import explorer
@@ -41,7 +41,7 @@ TABLES = (
     "claims.csv",
     "cost.csv",
 )
-SYMBOLS = dict(zip(VERDICTS, "✓◐✗–", strict=True))
+SYMBOLS = dict(zip((*VERDICTS, *THEORY_VERDICTS), "✓◐✗–=≤◐✗?", strict=True))
 # Where scripts run, the explorer takes the place of these.
 REQUIRED_FIGURES = ("training_curves", "threshold_boxplots")
 
@@ -64,8 +64,9 @@ FIGURES = {
         "methods and deep networks side by side. The further left, the fewer."
     ),
     "theory": (
-        "The paper's theorems by numbers: what each promises as a bound or a rate, and what exact "
-        "computation finds. See whether the measured lines stay below the bounds."
+        "The paper's theorems by numbers: bounds and rates beside what exact computation finds. "
+        "Bounds far above the measured lines are no evidence; the verdicts on theory rest on "
+        "harder cases."
     ),
 }
 

@@ -1,4 +1,4 @@
-"""From the settings of a run to an agent ready to train: POWR, or one of the baselines."""
+"""From the settings of a run to an agent ready to train."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import Any
 
 import baselines
-from powr import POWR
 from powr.kernels import BUILT_IN, Kernel
 from suite import SuiteError
 from suite.training import environments
@@ -17,16 +16,11 @@ Callback = Callable[[Any], bool]  # called with the agent after every timestep; 
 Learn = Callable[..., Any]  # timesteps, callback: Callback
 
 
-def find(name: str) -> type[Any]:
-    """The class that envs.yaml calls `name`."""
-    return POWR if name == "powr" else baselines.find(name)
-
-
 def build(settings: dict[str, Any], seeds: dict[str, int]) -> Learn:
     """The function that trains a new agent; every agent has `num_timesteps` and `predict`."""
     algorithm = settings["algorithm"]
     try:
-        found = find(algorithm["class"])
+        found = baselines.find(algorithm["class"])
         given = given_arguments(found, settings["environment"], seeds)
         return found(**given, **own_arguments(algorithm)).learn
     except (TypeError, ValueError, AssertionError) as error:
@@ -56,7 +50,7 @@ def own_arguments(algorithm: dict[str, Any]) -> dict[str, Any]:
     arguments = dict(algorithm["settings"])
     if "policy" in algorithm:
         arguments["policy"] = algorithm["policy"]
-    if algorithm["class"] == "powr" and "kernel" in arguments:
+    if "kernel" in arguments:
         arguments["kernel"] = build_kernel(**arguments["kernel"])
     return arguments
 

@@ -81,23 +81,39 @@ class Evaluator:
         seed: of the deterministic policy's episodes.
         sampled_seed: of the sampled policy's episodes and actions; None to leave it out. An agent
             whose sampled policy is evaluated has `action_probabilities`.
+        shared_from: the timestep from which the streams are those of all algorithms; evaluations
+            before it have streams of their own.
     """
 
     def __init__(
-        self, settings: dict[str, Any], *, episodes: int, seed: int, sampled_seed: int | None
+        self,
+        settings: dict[str, Any],
+        *,
+        episodes: int,
+        seed: int,
+        sampled_seed: int | None,
+        shared_from: int = 0,
     ) -> None:
         self.envs = [environments.make(settings) for _ in range(episodes)]
-        self.rng = np.random.default_rng(seed)
-        self.sampled_rng = None if sampled_seed is None else np.random.default_rng(sampled_seed)
+        self.streams = {
+            is_early: tuple(
+                None if each is None else np.random.default_rng([each, 1] if is_early else each)
+                for each in (seed, sampled_seed)
+            )
+            for is_early in (True, False)
+        }
+        self.shared_from = shared_from
         env = self.envs[0]
         self.action_space: Any = env.action_space
         self.mdp = TabularMDP.from_env(env) if environments.has_transition_table(env) else None
 
-    def evaluate(self, agent: Any) -> Evaluation:
+    def evaluate(self, agent: Any, timestep: int) -> Evaluation:
+        rng, sampled_rng = self.streams[timestep < self.shared_from]
+
         def greedy(observations: np.ndarray) -> np.ndarray:
             return agent.predict(observations, deterministic=True)[0]
 
-        returns = play(self.envs, greedy, self._episode_seeds(self.rng))
+        returns = play(self.envs, greedy, self._episode_seeds(rng))
         result = Evaluation(
             mean=float(returns.mean()),
             std=float(returns.std()),
@@ -106,9 +122,7 @@ class Evaluator:
             episodes=len(returns),
             exact_return=self._exact(lambda states: self._one_hot(greedy(states))),
         )
-        if self.sampled_rng is None:
-            return result
-        return self._add_sampled(result, agent, self.sampled_rng)
+        return result if sampled_rng is None else self._add_sampled(result, agent, sampled_rng)
 
     def _add_sampled(self, result: Evaluation, agent: Any, rng: np.random.Generator) -> Evaluation:
         def sampled(observations: np.ndarray) -> np.ndarray:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import baselines
-from powr import POWR
+from powr import OptimisticPOWR
 from suite import SuiteError, config
 from suite.command import make_parser, write_result
 from suite.training import algorithms, environments
@@ -32,7 +32,7 @@ def check_settings(study: dict[str, Any], path: str | Path, names: Iterable[str]
             config.check_known(["policy"], known, place)
         _check_block(block, known, place)
     for name, ablation in study.get("ablations", {}).items():
-        _check_block(ablation, baselines.settings_of(POWR), f"{path}: ablations.{name}")
+        _check_block(ablation, baselines.settings_of(OptimisticPOWR), f"{path}: ablations.{name}")
 
 
 def _check_block(block: dict[str, Any], known: Iterable[str], place: str) -> None:
@@ -43,7 +43,7 @@ def _check_block(block: dict[str, Any], known: Iterable[str], place: str) -> Non
 
 def _settings_of(name: str, place: str) -> dict[str, inspect.Parameter]:
     try:
-        return baselines.settings_of(algorithms.find(name))
+        return baselines.settings_of(baselines.find(name))
     except ValueError as error:
         raise SuiteError(f"{place}: {error}") from error
 

@@ -3,8 +3,8 @@
     python -m suite run --scale quick --env Taxi-v3 --algorithm dqn --seed 3 --out FILE.csv
 
 The evaluations go to FILE.csv, which holds no clock and is byte-identical when run again;
-settings, provenance and times go to FILE.json, and POWR's trained agent to FILE.npz. All appear
-whole or not at all, the CSV last.
+settings, provenance and times go to FILE.json, a trained POWR or OptimisticPOWR to FILE.npz. All
+appear whole or not at all, the CSV last.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from typing import Any
 import numpy as np
 import threadpoolctl
 
-from powr import POWR
+import baselines
+from powr.environments.agent import Agent
 from suite import SuiteError, config
 from suite.command import make_parser, write_result
 from suite.training import algorithms, environments, preflight, provenance
@@ -59,7 +60,7 @@ class Recorder:
 
     def _evaluate(self, agent: Any) -> None:
         begin, begin_cpu = time.perf_counter(), time.process_time()
-        result = self.evaluator.evaluate(agent)
+        result = self.evaluator.evaluate(agent, agent.num_timesteps)
         end = time.perf_counter()
         timestep = agent.num_timesteps
         self.rows.append((timestep, result))
@@ -92,6 +93,7 @@ def run(settings: dict[str, Any], seed: int, name: str) -> tuple[str, dict[str, 
         episodes=protocol["episodes"],
         seed=seeds["evaluation"],
         sampled_seed=seeds["sampled_evaluation"] if records_sampled(settings) else None,
+        shared_from=protocol.get("shared_from", 0),
     )
     points = planned_grid(settings)
     recorder = Recorder(evaluator, points, name)
@@ -105,9 +107,10 @@ def run(settings: dict[str, Any], seed: int, name: str) -> tuple[str, dict[str, 
             "evaluation was due"
         )
     csv = as_csv(recorder.rows)
-    agent = saved(trained) if type(trained) is POWR else None
+    agent = saved(trained) if saves_agent(settings["algorithm"]["class"]) else None
     document = {
         "settings": {**settings, "seed": seed},
+        **notes_of(trained),
         "digest": config.digest(settings),
         "csv_sha256": hashlib.sha256(csv.encode()).hexdigest(),
         **({} if agent is None else {"agent_sha256": hashlib.sha256(agent).hexdigest()}),
@@ -122,13 +125,28 @@ def run(settings: dict[str, Any], seed: int, name: str) -> tuple[str, dict[str, 
 
 
 def records_sampled(settings: dict[str, Any]) -> bool:
-    """Whether the policy is evaluated by sampling too: POWR's always, others' where asked for."""
+    """Whether the policy is evaluated by sampling too: of the library's agents always."""
     algorithm = settings["algorithm"]
-    return algorithm["class"] == "powr" or algorithm.get("sampled", False)
+    return algorithm["class"] in baselines.OWN or algorithm.get("sampled", False)
 
 
-def saved(agent: POWR) -> bytes:
-    """The content of the file that `POWR.load` reads."""
+def saves_agent(name: str) -> bool:
+    """Whether runs of a class leave a trained agent beside them."""
+    return name in baselines.OWN
+
+
+def notes_of(agent: Any) -> dict[str, Any]:
+    """What is worth knowing of a training beside its evaluations: POWR's plans and overshoots."""
+    if not hasattr(agent, "n_overshoots_"):
+        return {}
+    return {
+        "plans": agent.n_plans_,
+        "overshoots": {"plans": agent.n_overshoots_, "worst": agent.worst_overshoot_},
+    }
+
+
+def saved(agent: Agent) -> bytes:
+    """The content of the file that `load` reads."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "agent.npz")
         agent.save(path)
@@ -144,7 +162,9 @@ def as_csv(rows: list[tuple[int, Evaluation]]) -> str:
 
 def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     parser = make_parser("run", __doc__, "--envs")
-    parser.add_argument("--scale", required=True, help="a scale of the study, or ablations")
+    parser.add_argument(
+        "--scale", required=True, help="a scale of the study, ablations or multiverse"
+    )
     parser.add_argument("--env", required=True, help="an environment of the scale")
     parser.add_argument("--algorithm", required=True, help="an algorithm of the scale")
     parser.add_argument("--seed", required=True, type=int, help="a whole number from 0 on")
@@ -158,10 +178,10 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def find_settings(study: dict[str, Any], options: argparse.Namespace) -> dict[str, Any]:
-    """The run's settings; which variant of an ablation is meant, the name of its run file says."""
-    if options.scale == config.ABLATIONS:
-        digest = options.out.stem.partition("-")[2]
-        return config.resolve_variant(study, options.env, options.algorithm, digest)
+    """The run's settings; which variant or universe is meant, the name of its run file says."""
+    if options.scale in (config.ABLATIONS, config.MULTIVERSE):
+        named = options.out.stem.partition("-")[2]
+        return config.resolve_variant(study, options.scale, options.env, options.algorithm, named)
     return config.resolve(study, options.scale, options.env, options.algorithm)
 
 

@@ -14,7 +14,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from suite import config
 from suite.claims import deviations, ledger
-from suite.claims.verdicts import VERDICTS
+from suite.claims.verdicts import THEORY_VERDICTS, VERDICTS
 from suite.report import evidence, explorer, report
 from suite.results.summary import Planned
 from tests.support import replication
@@ -100,9 +100,10 @@ class TestVerdicts:
         theory = {claim["quote"] for claim in quoting if "against" not in claim}
         due = [*[len(experiments)] * len(document["sets"]), len(theory)]
         boxes = page.tree.css("ul.counts")
-        for box, sentences in zip(boxes, due, strict=True):
+        known = [*[VERDICTS] * len(document["sets"]), THEORY_VERDICTS]
+        for box, sentences, verdicts in zip(boxes, due, known, strict=True):
             items = [text_of(item).split(" ", 2) for item in box.css("li")]
-            assert {verdict for _, _, verdict in items} <= set(VERDICTS)
+            assert {verdict for _, _, verdict in items} <= set(verdicts)
             assert sum(int(number) for number, *_ in items) == sentences
 
     def test_say_why_they_were_not_given(self, page):
@@ -385,14 +386,15 @@ def test_headline_counts_sentences_of_the_paper():
         return ledger.Judged({"quote": quote}, ledger.Outcome(verdict), False, [], against)
 
     judged = [
-        *(entry("reproduced", "a"), entry("not reproduced", "a"), entry("reproduced", "b")),
+        *(entry("refuted", "a"), entry("open", "b")),
         *(entry("not tested", "c", "theirs"), entry("reproduced", "c", "ours")),
+        *(entry("not reproduced", "d", "ours"), entry("reproduced", "d", "ours")),
     ]
     sets = {"ours": {"name": "our settings"}, "theirs": {"name": "their settings"}}
     expected = (
-        "Experiments, our settings: of 1 sentences of the paper, 1 reproduced. "
+        "Experiments, our settings: of 2 sentences of the paper, 1 reproduced, 1 partly. "
         "Experiments, their settings: of 1 sentences of the paper, 1 not tested. "
-        "Theory: of 2 sentences of the paper, 1 reproduced, 1 partly."
+        "Theory: of 2 sentences of the paper, 1 refuted, 1 open."
     )
     assert report.headline(judged, sets, preliminary=False) == expected
     assert report.headline(judged, sets, preliminary=True) == f"Preliminary. {expected}"
