@@ -215,7 +215,7 @@ class POWR(Agent):
                 f"the world model gave action values beyond what the rewards allow, by "
                 f"{overshoot:.0%} of that range: a rougher kernel (Exponential), another bandwidth "
                 "or a stronger regularization may suit the task better",
-                stacklevel=5,
+                stacklevel=4,
             )
 
     def _state(self) -> tuple[dict[str, Any], dict[str, NDArray]]:
