@@ -27,6 +27,7 @@ MIB = 2**20
 POINT = "benchmarks.growth:measure_point"
 KERNEL = Exponential([0.6, 0.06])
 GAMMA = 0.99
+STEP_SIZE = 0.1
 REGULARIZATION = 1e-6
 CHUNK = 2048  # rows of one product: large enough for BLAS to run at full speed
 
@@ -116,7 +117,9 @@ def new_model(rank: int) -> WorldModel:
 def descend(model: WorldModel, steps: int) -> NDArray:
     """Mirror descent from the uniform policy: the exponent, as coefficients over the states."""
     uniform = np.zeros((len(model.states_), N_ACTIONS))
-    return mirror_descent(model, uniform, steps=steps, step_size=1.0, gamma=GAMMA).coefficients
+    return mirror_descent(
+        model, uniform, steps=steps, step_size=STEP_SIZE, gamma=GAMMA
+    ).coefficients
 
 
 def product_seconds(n: int, rank: int) -> float:

@@ -24,8 +24,7 @@ from powr.validation import check_count, check_flag, check_gamma, check_kernel, 
 from powr.world_model import WorldModel
 
 # Estimates overshoot a little: a warning comes where action values leave the possible range by more
-# than this share of it. On MountainCar-v0 exponential kernels stayed below 0.04, and Gaussian ones
-# reached 68.
+# than this share of it.
 _OVERSHOOT = 0.25
 
 
@@ -213,8 +212,8 @@ class POWR(Agent):
         if self.n_overshoots_ == 1:
             warnings.warn(
                 f"the world model gave action values beyond what the rewards allow, by "
-                f"{overshoot:.0%} of that range: a rougher kernel (Exponential), another bandwidth "
-                "or a stronger regularization may suit the task better",
+                f"{overshoot:.0%} of that range: another bandwidth, a rougher kernel, a stronger "
+                "regularization or a larger max_rank may suit the task better",
                 stacklevel=4,
             )
 

@@ -25,7 +25,7 @@ from scipy.sparse.linalg import LinearOperator, gmres
 
 from powr.data import Counts
 from powr.kernels import Kernel
-from powr.solvers.dictionary import Dictionary
+from powr.solvers.dictionary import PART, Dictionary
 
 # Rows gathered for one product: few enough to stay in cache, enough for BLAS to run at full speed.
 _ROWS = 1024
@@ -34,15 +34,18 @@ _ROWS = 1024
 # whenever it is needed.
 LARGEST_TABLE = 2**26
 
-# The relative error of the weights, and the share of it that one round of GMRES leaves.
-_ACCURACY = 1e-9
-_REDUCTION = 1e-4
+# The relative error of the weights, and the least share of it that one round of GMRES leaves, which
+# single precision bounds.
+_ACCURACY = 1e-8
+_REDUCTION = 1e-5
 
 # Forming the matrix anew is the cheaper way where a round of so many products leaves more than this
-# share of the error, or when the data have grown by this factor.
+# share of the error, when the data have grown by this factor, or when the probabilities of a state
+# have changed by this much, summed over actions and averaged over states.
 _MOST_PRODUCTS = 14
 _SLOW = 0.01
-_GROWTH = 1.1
+_GROWTH = 1.06
+_CHANGE = 0.06
 
 Precision = Any  # np.float32 or np.float64
 
@@ -79,6 +82,7 @@ class NystromModel:
         states have grown by half. So is one that has lost its accuracy.
         """
         data, n_states = self.data, len(self.data.index)
+        self._last_rewards: NDArray | None = None
         self._pair_counts = self._by_state(data.pair_count)
         pairs = data.triple_pair
         rows = data.pair_action[pairs] * n_states + data.pair_state[pairs]
@@ -98,20 +102,22 @@ class NystromModel:
         self, rewards: NDArray, policy: NDArray, gamma: float, regularization: float
     ) -> NDArray:
         """Weights of the action values; rewards summed per pair, policy at the distinct states."""
-        Zy = self._project(self._by_state(rewards))
+        Zy = self._projected(rewards)
+        size = np.abs(Zy).max(initial=0.0) or 1.0
+        Zy /= size  # rewards may be of any size, numbers in single precision may not
         ridge = self.data.size * regularization
         if self._tables:  # else products would compute the features again and again
             w = None
-            if self.factors is not None and self.data.size <= _GROWTH * self.factors.n_transitions:
+            if self.factors is not None and self.factors.are_near(policy, self.data.size):
                 w = self._solve_by_products(self.factors, Zy, policy, gamma, ridge)
             if w is None:
                 system = self._system(policy, gamma, ridge, np.float32)
-                self.factors = Factors(system, self.data.size)
+                self.factors = Factors(system, policy, self.data.size)
                 w = self._solve_by_products(self.factors, Zy, policy, gamma, ridge)
             if w is not None:
-                return w
-        self.factors = Factors(self._system(policy, gamma, ridge, np.float64), self.data.size)
-        return self.factors.solve(Zy, ridge)
+                return size * w
+        system = self._system(policy, gamma, ridge, np.float64)
+        return size * Factors(system, policy, self.data.size).solve(Zy, ridge)
 
     def regress(self, targets: NDArray, regularization: float) -> NDArray:
         """Weights of the kernel ridge regression on targets summed per pair."""
@@ -162,41 +168,59 @@ class NystromModel:
         )
         w = np.zeros_like(Zy)
         w[: len(factors.last)] = factors.last
-        allowed = np.inf
+        size = np.inf
         while True:
-            error = factors.solve(Zy - times(w, np.float64), ridge)
-            size = float(np.linalg.norm(error))
-            if size <= _ACCURACY * np.linalg.norm(w):
-                factors.last = w
-                return w
-            if not size <= allowed:
+            residual = Zy - times(w, np.float64) if w.any() else Zy
+            error = factors.solve(residual, ridge)
+            size, before = float(np.linalg.norm(error)), size
+            if not size <= _SLOW * before:  # NaN included
                 return None
-            allowed = _SLOW * size
+            allowed = _ACCURACY * float(np.linalg.norm(w + error))
+            norms = [1.0]  # of the error in this round, relative to its size before
             step, _ = gmres(
-                operator, error.ravel(), rtol=_REDUCTION, restart=_MOST_PRODUCTS, maxiter=1
+                operator,
+                error.ravel(),
+                rtol=max(allowed / size, _REDUCTION) if size > 0 else 1.0,
+                restart=_MOST_PRODUCTS,
+                maxiter=1,
+                callback=norms.append,
+                callback_type="pr_norm",
             )
             w = w + step.reshape(Zy.shape)
+            if size * norms[-1] <= allowed:
+                factors.last = w
+                return w
 
     def _system(self, policy: NDArray, gamma: float, ridge: float, precision: Precision) -> NDArray:
         """Z'Z + n lambda - gamma Z'Z_pi, (actions, rank, actions, rank)."""
         data, n_actions, rank = self.data, self.data.n_actions, self.rank
         system: NDArray = np.zeros((n_actions, rank, n_actions, rank), precision)
-        action_of_triple = data.pair_action[data.triple_pair]
-        counts, continuing = data.triple_count.astype(precision), data.continuing_count
+        for start in range(0, len(data.triple_pair), _ROWS * n_actions):
+            rows = slice(start, start + _ROWS * n_actions)
+            pairs, next_states = data.triple_pair[rows], data.triple_next[rows]
+            counts = data.triple_count[rows, None]
+            going_on = np.where(data.triple_terminated[rows, None], 0.0, counts)
+            weights = (-gamma * going_on * policy[next_states]).astype(precision)
+            counts = counts.astype(precision)
+            numbers = np.concatenate([data.pair_state[pairs], next_states])
+            phi, phi_next = np.split(self._features_at(numbers, precision), 2)
+            for action in range(n_actions):
+                taken = data.pair_action[pairs] == action
+                right = weights[taken, :, None] * phi_next[taken, None, :]
+                right[:, action] += counts[taken] * phi[taken]
+                system[action] += (phi[taken].T @ right.reshape(len(right), -1)).reshape(
+                    rank, n_actions, rank
+                )
         for action in range(n_actions):
-            block = system[action].reshape(rank, -1)
-            triples = np.flatnonzero(action_of_triple == action)
-            for start in range(0, len(triples), _ROWS):
-                rows = triples[start : start + _ROWS]
-                next_states = data.triple_next[rows]
-                weights = -gamma * continuing[rows, None] * policy[next_states]
-                phi = self._features_at(data.pair_state[data.triple_pair[rows]], precision)
-                phi_next = self._features_at(next_states, precision)
-                right = weights.astype(precision)[:, :, None] * phi_next[:, None, :]
-                right[:, action] += counts[rows, None] * phi
-                block += phi.T @ right.reshape(len(rows), -1)
             system[action, :, action][np.diag_indices(rank)] += precision(ridge)
         return system
+
+    def _projected(self, rewards: NDArray) -> NDArray:
+        """Z'y, kept for the next policy."""
+        if self._last_rewards is None or not np.array_equal(rewards, self._last_rewards):
+            self._last_rewards = rewards.copy()
+            self._Zy = self._project(self._by_state(rewards))
+        return self._Zy
 
     def _by_state(self, targets: NDArray) -> NDArray:
         """Targets summed per pair as a (states, actions) table."""
@@ -214,35 +238,40 @@ class NystromModel:
     # -- features ---------------------------------------------------------------------------------
 
     def _extend_features(self) -> None:
-        states, old_rank = self.data.index.states, self.rank
-        new_rows = self.dictionary.grow(states[self._n_offered :])
+        states, old_rank, n_old = self.data.index.states, self.rank, self._n_offered
+        self.dictionary.grow(states[n_old:])
         self._n_offered = len(states)
         if not self._tables or len(states) * self.rank > LARGEST_TABLE:
             self._tables, self.factors = {}, None
             return
-        known = self._tables[np.float64].view
-        new_columns = self.dictionary.new_features(states[: len(known)], known)
         for table in self._tables.values():
-            table.grow(new_columns, new_rows)
+            table.grow(len(states), self.rank)
+        phi = self._tables[np.float64].view
+        for rows in parts(n_old if self.rank > old_rank else 0):
+            known = phi[rows, :old_rank]
+            phi[rows, old_rank:] = self.dictionary.new_features(states[rows], known)
+        for rows in parts(len(states), start=n_old):
+            phi[rows] = self.dictionary.features(states[rows])
+        single = self._tables[np.float32].view
+        single[:n_old, old_rank:], single[n_old:] = phi[:n_old, old_rank:], phi[n_old:]
         if self.factors is not None and self.rank > old_rank:
-            new = self._tables[np.float64].view[:, old_rank:]
-            self.factors.grow((new**2).T @ self._pair_counts)
+            self.factors.grow((phi[:, old_rank:] ** 2).T @ self._pair_counts)
 
     def _features(self) -> Iterator[tuple[slice, NDArray]]:
         """phi at all distinct states, in parts: the rows, and (rows, rank)."""
         if self._tables:
             yield slice(None), self._tables[np.float64].view
             return
-        states, n_rows = self.data.index.states, 8 * _ROWS
-        for start in range(0, len(states), n_rows):
-            rows = slice(start, start + n_rows)
+        states = self.data.index.states
+        for rows in parts(len(states)):
             yield rows, self.dictionary.features(states[rows])
 
     def _features_at(self, numbers: NDArray, precision: Precision) -> NDArray:
         """phi at the states of these numbers, (n, rank)."""
         if self._tables:
             return self._tables[precision].view[numbers]
-        return self.dictionary.features(self.data.index.states[numbers])
+        distinct, places = np.unique(numbers, return_inverse=True)
+        return self.dictionary.features(self.data.index.states[distinct])[places]
 
 
 class Factors:
@@ -250,19 +279,22 @@ class Factors:
 
     Attributes
     ----------
-    n_transitions : int
-        Size of the data when the system was formed.
     last : (rank, actions)
         The last weights that were found with these factors.
     """
 
-    def __init__(self, system: NDArray, n_transitions: int):
+    def __init__(self, system: NDArray, policy: NDArray, n_transitions: int):
         self._n_actions, self._rank = system.shape[:2]
         size = self._n_actions * self._rank
         self._lu = lu_factor(system.reshape(size, size), overwrite_a=True, check_finite=False)
         self._of_new_features = np.ones((0, self._n_actions))
-        self.n_transitions = n_transitions
+        self._policy, self._n_transitions = policy, n_transitions
         self.last = np.zeros((0, self._n_actions))
+
+    def are_near(self, policy: NDArray, n_transitions: int) -> bool:
+        """Whether the system for this policy and these data is close to the factored one."""
+        change = np.abs(policy[: len(self._policy)] - self._policy).sum(axis=1).mean()
+        return bool(change <= _CHANGE and n_transitions <= _GROWTH * self._n_transitions)
 
     def grow(self, diagonal: NDArray) -> None:
         """Precondition more features than were factored, by their entries of Z'Z's diagonal."""
@@ -285,19 +317,22 @@ class FeatureTable:
     def view(self) -> NDArray:
         return self._buffer[: self._shape[0], : self._shape[1]]
 
-    def grow(self, columns: NDArray, rows: NDArray) -> None:
-        """Append columns to the rows held, then whole rows."""
-        n_old, old_rank = self._shape
-        shape = (n_old + len(rows), rows.shape[1])
-        held = self._buffer.shape
-        if shape[0] > held[0] or shape[1] > held[1]:
-            # Only what is too small grows: by a quarter, so that few rows are copied often.
-            room = [
-                size * 5 // 4 if size > has else has for size, has in zip(shape, held, strict=True)
-            ]
-            grown = np.empty(room, self._buffer.dtype)
-            grown[:n_old, :old_rank] = self.view
-            self._buffer = grown
-        self._buffer[:n_old, old_rank : shape[1]] = columns
-        self._buffer[n_old : shape[0], : shape[1]] = rows
-        self._shape = shape
+    def grow(self, n_rows: int, n_columns: int) -> None:
+        """Make room; what is held stays, what is new is to be filled in."""
+        old, held = self.view, self._buffer.shape
+        self._shape = (n_rows, n_columns)
+        if n_rows <= held[0] and n_columns <= held[1]:
+            return
+        # Only what is too small grows: by a quarter, so that few rows are copied often.
+        room = [
+            size if size <= has else (size * 5 // 4 if has else size)
+            for size, has in zip(self._shape, held, strict=True)
+        ]
+        self._buffer = np.empty(np.maximum(room, held), self._buffer.dtype)
+        self._buffer[: old.shape[0], : old.shape[1]] = old
+
+
+def parts(stop: int, start: int = 0) -> Iterator[slice]:
+    """Rows in portions that bound the memory."""
+    for first in range(start, stop, PART):
+        yield slice(first, min(first + PART, stop))
