@@ -104,7 +104,7 @@ class NystromModel:
         """Weights of the action values; rewards summed per pair, policy at the distinct states."""
         Zy = self._projected(rewards)
         size = np.abs(Zy).max(initial=0.0) or 1.0
-        Zy /= size  # rewards may be of any size, numbers in single precision may not
+        Zy = Zy / size  # rewards may be of any size, numbers in single precision may not
         ridge = self.data.size * regularization
         if self._tables:  # else products would compute the features again and again
             w = None
@@ -173,23 +173,21 @@ class NystromModel:
             residual = Zy - times(w, np.float64) if w.any() else Zy
             error = factors.solve(residual, ridge)
             size, before = float(np.linalg.norm(error)), size
+            allowed = _ACCURACY * float(np.linalg.norm(w + error))
+            # GMRES's own estimate of the error is one in single precision.
+            if size <= allowed:
+                factors.last = w
+                return w
             if not size <= _SLOW * before:  # NaN included
                 return None
-            allowed = _ACCURACY * float(np.linalg.norm(w + error))
-            norms = [1.0]  # of the error in this round, relative to its size before
             step, _ = gmres(
                 operator,
                 error.ravel(),
-                rtol=max(allowed / size, _REDUCTION) if size > 0 else 1.0,
+                rtol=max(0.1 * allowed / size, _REDUCTION),
                 restart=_MOST_PRODUCTS,
                 maxiter=1,
-                callback=norms.append,
-                callback_type="pr_norm",
             )
             w = w + step.reshape(Zy.shape)
-            if size * norms[-1] <= allowed:
-                factors.last = w
-                return w
 
     def _system(self, policy: NDArray, gamma: float, ridge: float, precision: Precision) -> NDArray:
         """Z'Z + n lambda - gamma Z'Z_pi, (actions, rank, actions, rank)."""
@@ -208,9 +206,8 @@ class NystromModel:
                 taken = data.pair_action[pairs] == action
                 right = weights[taken, :, None] * phi_next[taken, None, :]
                 right[:, action] += counts[taken] * phi[taken]
-                system[action] += (phi[taken].T @ right.reshape(len(right), -1)).reshape(
-                    rank, n_actions, rank
-                )
+                right = right.reshape(len(right), n_actions * rank)  # where none was taken, too
+                system[action] += (phi[taken].T @ right).reshape(rank, n_actions, rank)
         for action in range(n_actions):
             system[action, :, action][np.diag_indices(rank)] += precision(ridge)
         return system
