@@ -362,7 +362,7 @@ def test_an_episode_without_end_is_warned_about_once(cls, monkeypatch):
 def test_values_beyond_what_rewards_allow_are_recorded_and_warned_about_once():
     agent = POWR("MountainCar-v0", kernel=Gaussian([0.1, 0.01]), mirror_steps=10, seed=1000)
     with pytest.warns(
-        UserWarning, match=r"beyond what the rewards allow, by .*%.*Expone"
+        UserWarning, match=r"beyond what the rewards allow, by .*%.*rougher k"
     ) as caught:
         agent.learn(1000)
     assert len(caught) == 1
