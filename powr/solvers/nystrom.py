@@ -43,7 +43,7 @@ _REDUCTION = 1e-5
 # share of the error, when the data have grown by this factor, or when the probabilities of a state
 # have changed by this much, summed over actions and averaged over states.
 _MOST_PRODUCTS = 14
-_SLOW = 0.01
+_SLOW = 0.3
 _GROWTH = 1.06
 _CHANGE = 0.06
 
