@@ -43,7 +43,7 @@ _REDUCTION = 1e-5
 # share of the error, when the data have grown by this factor, or when the probabilities of a state
 # have changed by this much, summed over actions and averaged over states.
 _MOST_PRODUCTS = 14
-_SLOW = 0.01
+_SLOW = 0.3
 _GROWTH = 1.06
 _CHANGE = 0.06
 
@@ -103,6 +103,8 @@ class NystromModel:
     ) -> NDArray:
         """Weights of the action values; rewards summed per pair, policy at the distinct states."""
         Zy = self._projected(rewards)
+        size = np.abs(Zy).max(initial=0.0) or 1.0
+        Zy = Zy / size  # rewards may be of any size, numbers in single precision may not
         ridge = self.data.size * regularization
         if self._tables:  # else products would compute the features again and again
             w = None
@@ -113,9 +115,9 @@ class NystromModel:
                 self.factors = Factors(system, policy, self.data.size)
                 w = self._solve_by_products(self.factors, Zy, policy, gamma, ridge)
             if w is not None:
-                return w
+                return size * w
         system = self._system(policy, gamma, ridge, np.float64)
-        return Factors(system, policy, self.data.size).solve(Zy, ridge)
+        return size * Factors(system, policy, self.data.size).solve(Zy, ridge)
 
     def regress(self, targets: NDArray, regularization: float) -> NDArray:
         """Weights of the kernel ridge regression on targets summed per pair."""
@@ -175,23 +177,21 @@ class NystromModel:
             residual = Zy - times(w, np.float64) if w.any() else Zy
             error = factors.solve(residual, ridge)
             size, before = float(np.linalg.norm(error)), size
+            allowed = _ACCURACY * float(np.linalg.norm(w + error))
+            # GMRES's own estimate of the error is one in single precision.
+            if size <= allowed:
+                factors.last = w
+                return w
             if not size <= _SLOW * before:  # NaN included
                 return None
-            allowed = _ACCURACY * float(np.linalg.norm(w + error))
-            norms = [1.0]  # of the error in this round, relative to its size before
             step, _ = gmres(
                 operator,
                 error.ravel(),
-                rtol=max(allowed / size, _REDUCTION) if size > 0 else 1.0,
+                rtol=max(0.1 * allowed / size, _REDUCTION),
                 restart=_MOST_PRODUCTS,
                 maxiter=1,
-                callback=norms.append,
-                callback_type="pr_norm",
             )
             w = w + step.reshape(Zy.shape)
-            if size * norms[-1] <= allowed:
-                factors.last = w
-                return w
 
     def _system(self, policy: NDArray, gamma: float, ridge: float, precision: Precision) -> NDArray:
         """Z'Z + n lambda - gamma Z'Z_pi, (actions, rank, actions, rank)."""
@@ -210,9 +210,8 @@ class NystromModel:
                 taken = data.pair_action[pairs] == action
                 right = weights[taken, :, None] * phi_next[taken, None, :]
                 right[:, action] += counts[taken] * phi[taken]
-                system[action] += (phi[taken].T @ right.reshape(len(right), -1)).reshape(
-                    rank, n_actions, rank
-                )
+                right = right.reshape(len(right), n_actions * rank)  # where none was taken, too
+                system[action] += (phi[taken].T @ right).reshape(rank, n_actions, rank)
         for action in range(n_actions):
             system[action, :, action][np.diag_indices(rank)] += precision(ridge)
         return system
