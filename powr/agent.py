@@ -214,7 +214,7 @@ class POWR(Agent):
                 f"the world model gave action values beyond what the rewards allow, by "
                 f"{overshoot:.0%} of that range: another bandwidth, a rougher kernel, a stronger "
                 "regularization or a larger max_rank may suit the task better",
-                stacklevel=5,
+                stacklevel=4,
             )
 
     def _state(self) -> tuple[dict[str, Any], dict[str, NDArray]]:

@@ -1,7 +1,7 @@
 """Malformed input through the front doors: one short message that names it, and nothing written.
 
 The loaders have more of it in test_config.py, test_run_file.py and test_claims.py, the command
-line of powr in tests/powr/test_cli.py, and saved agents in tests/powr/test_checkpoint.py.
+line of powr in tests/powr/test_cli.py, and saved agents in tests/powr/test_storage.py.
 """
 
 import copy

@@ -208,6 +208,8 @@ class CompositeObservations:
         """
         if _has_form(self._space, observations):
             return np.array([self.state(observations)]), True
+        if isinstance(observations, np.ndarray) and isinstance(self._space, Tuple):
+            observations = list(observations)  # one row per observation, not per part
         if not isinstance(observations, list):
             try:
                 n = len(next(_leaves(self._space, observations)))

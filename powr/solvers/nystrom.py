@@ -19,12 +19,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import lu_factor, lu_solve, solve
+from scipy.linalg import lu_factor, lu_solve, solve, solve_triangular
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator, gmres
 
 from powr.data import Counts
-from powr.kernels import Kernel
+from powr.kernels import Kernel, gram_matrix
 from powr.solvers.dictionary import PART, Dictionary
 
 # Rows gathered for one product: few enough to stay in cache, enough for BLAS to run at full speed.
@@ -43,7 +43,7 @@ _REDUCTION = 1e-5
 # share of the error, when the data have grown by this factor, or when the probabilities of a state
 # have changed by this much, summed over actions and averaged over states.
 _MOST_PRODUCTS = 14
-_SLOW = 0.01
+_SLOW = 0.3
 _GROWTH = 1.06
 _CHANGE = 0.06
 
@@ -103,6 +103,8 @@ class NystromModel:
     ) -> NDArray:
         """Weights of the action values; rewards summed per pair, policy at the distinct states."""
         Zy = self._projected(rewards)
+        size = np.abs(Zy).max(initial=0.0) or 1.0
+        Zy = Zy / size  # rewards may be of any size, numbers in single precision may not
         ridge = self.data.size * regularization
         if self._tables:  # else products would compute the features again and again
             w = None
@@ -113,15 +115,16 @@ class NystromModel:
                 self.factors = Factors(system, policy, self.data.size)
                 w = self._solve_by_products(self.factors, Zy, policy, gamma, ridge)
             if w is not None:
-                return w
+                return size * w
         system = self._system(policy, gamma, ridge, np.float64)
-        return Factors(system, policy, self.data.size).solve(Zy, ridge)
+        return size * Factors(system, policy, self.data.size).solve(Zy, ridge)
 
     def regress(self, targets: NDArray, regularization: float) -> NDArray:
         """Weights of the kernel ridge regression on targets summed per pair."""
         ridge = self.data.size * regularization * np.eye(self.rank)
         grams = np.zeros((self.data.n_actions, self.rank, self.rank))
-        for rows, phi in self._features():
+        for rows in parts(len(self.data.index)):
+            phi = self._features_at(np.arange(rows.start, rows.stop), np.float64)
             for gram, counts in zip(grams, self._pair_counts[rows].T, strict=True):
                 gram += phi.T @ (counts[:, None] * phi)
         projected = self._project(self._by_state(targets)).T
@@ -132,7 +135,10 @@ class NystromModel:
         return np.stack(columns, axis=1)
 
     def at_states(self, weights: NDArray) -> NDArray:
-        return np.concatenate([phi @ weights for _, phi in self._features()])
+        if self._tables:
+            return self._tables[np.float64].view @ weights
+        coefficients = self.dictionary.coefficients(weights)
+        return np.concatenate([gram @ coefficients for _, gram in self._grams()])
 
     def coefficients(self, weights: NDArray) -> NDArray:
         """The weights as coefficients over the distinct states, zero except at the pivots."""
@@ -171,23 +177,21 @@ class NystromModel:
             residual = Zy - times(w, np.float64) if w.any() else Zy
             error = factors.solve(residual, ridge)
             size, before = float(np.linalg.norm(error)), size
+            allowed = _ACCURACY * float(np.linalg.norm(w + error))
+            # GMRES's own estimate of the error is one in single precision.
+            if size <= allowed:
+                factors.last = w
+                return w
             if not size <= _SLOW * before:  # NaN included
                 return None
-            allowed = _ACCURACY * float(np.linalg.norm(w + error))
-            norms = [1.0]  # of the error in this round, relative to its size before
             step, _ = gmres(
                 operator,
                 error.ravel(),
-                rtol=max(allowed / size, _REDUCTION) if size > 0 else 1.0,
+                rtol=max(0.1 * allowed / size, _REDUCTION),
                 restart=_MOST_PRODUCTS,
                 maxiter=1,
-                callback=norms.append,
-                callback_type="pr_norm",
             )
             w = w + step.reshape(Zy.shape)
-            if size * norms[-1] <= allowed:
-                factors.last = w
-                return w
 
     def _system(self, policy: NDArray, gamma: float, ridge: float, precision: Precision) -> NDArray:
         """Z'Z + n lambda - gamma Z'Z_pi, (actions, rank, actions, rank)."""
@@ -206,9 +210,8 @@ class NystromModel:
                 taken = data.pair_action[pairs] == action
                 right = weights[taken, :, None] * phi_next[taken, None, :]
                 right[:, action] += counts[taken] * phi[taken]
-                system[action] += (phi[taken].T @ right.reshape(len(right), -1)).reshape(
-                    rank, n_actions, rank
-                )
+                right = right.reshape(len(right), n_actions * rank)  # where none was taken, too
+                system[action] += (phi[taken].T @ right).reshape(rank, n_actions, rank)
         for action in range(n_actions):
             system[action, :, action][np.diag_indices(rank)] += precision(ridge)
         return system
@@ -228,10 +231,10 @@ class NystromModel:
 
     def _project(self, table: NDArray) -> NDArray:
         """Z'y for sums over the transitions of each (state, action): (rank, actions)."""
-        total = np.zeros((self.rank, table.shape[1]))
-        for rows, phi in self._features():
-            total += phi.T @ table[rows]
-        return total
+        if self._tables:
+            return self._tables[np.float64].view.T @ table
+        total = sum(gram.T @ table[rows] for rows, gram in self._grams())
+        return solve_triangular(self.dictionary.cholesky, total, lower=True)
 
     # -- features ---------------------------------------------------------------------------------
 
@@ -255,14 +258,11 @@ class NystromModel:
         if self.factors is not None and self.rank > old_rank:
             self.factors.grow((phi[:, old_rank:] ** 2).T @ self._pair_counts)
 
-    def _features(self) -> Iterator[tuple[slice, NDArray]]:
-        """phi at all distinct states, in parts: the rows, and (rows, rank)."""
-        if self._tables:
-            yield slice(None), self._tables[np.float64].view
-            return
+    def _grams(self) -> Iterator[tuple[slice, NDArray]]:
+        """The kernel between all distinct states and the pivots, in parts of some rows."""
         states = self.data.index.states
         for rows in parts(len(states)):
-            yield rows, self.dictionary.features(states[rows])
+            yield rows, gram_matrix(self.kernel, states[rows], self.dictionary.pivots)
 
     def _features_at(self, numbers: NDArray, precision: Precision) -> NDArray:
         """phi at the states of these numbers, (n, rank)."""

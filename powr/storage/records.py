@@ -81,7 +81,7 @@ def check_environment(metadata: dict[str, Any], env: gymnasium.Env) -> None:
         warnings.warn(
             f"the agent was trained with the wrappers {recorded['wrappers'] or 'none'}, but the "
             f"environment has {wrappers or 'none'}: rewards or observations may differ",
-            stacklevel=6,
+            stacklevel=5,
         )
 
 

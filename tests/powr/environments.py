@@ -1,10 +1,12 @@
-"""Small environments with known behaviour."""
+"""Small environments with known behaviour, and agents in them."""
 
 from __future__ import annotations
 
 import gymnasium
 import numpy as np
 from gymnasium.spaces import Box, Discrete
+
+from powr import POWR, OptimisticPOWR
 
 
 class Corridor(gymnasium.Env):
@@ -61,8 +63,53 @@ class Broken(Corridor):
         return observation, reward, *rest
 
 
+class Paid(Corridor):
+    """A corridor with one reward for every step, or one told from that of the corridor."""
+
+    def __init__(self, reward, **options):
+        super().__init__(**options)
+        self.reward = reward if callable(reward) else lambda _: reward
+
+    def step(self, action):
+        observation, reward, *rest = super().step(action)
+        return observation, self.reward(reward), *rest
+
+
 class Untouchable(gymnasium.Env):
     """Has spaces and nothing else: a test that resets or steps it fails."""
 
     def __init__(self, observation_space, action_space):
         self.observation_space, self.action_space = observation_space, action_space
+
+
+PLACES = {False: np.arange(10), True: np.array([[i, np.sin(i)] for i in range(10)])}
+
+# Class, and whether observations are a box.
+KINDS = {
+    "POWR, finite": (POWR, False),
+    "POWR, box": (POWR, True),
+    "OptimisticPOWR, finite": (OptimisticPOWR, False),
+    "OptimisticPOWR, box": (OptimisticPOWR, True),
+}
+
+
+def probabilities(agent):
+    """The policy at every place of the corridor."""
+    return agent.action_probabilities(PLACES[agent.data.state_shape != ()])
+
+
+def assert_same(agent, other):
+    """The same data and policy to the bit."""
+    for column, expected in zip(agent.data.columns(), other.data.columns(), strict=True):
+        np.testing.assert_array_equal(column, expected)
+    np.testing.assert_array_equal(agent.data.ended, other.data.ended)
+    starts = [
+        {start for start in each.data.starts if start < each.data.size} for each in (agent, other)
+    ]
+    assert starts[0] == starts[1]
+    assert agent.episode_returns == other.episode_returns
+    assert agent.n_plans_ == other.n_plans_
+    observations = agent.data.columns()[0][-200:]
+    np.testing.assert_array_equal(
+        agent.action_probabilities(observations), other.action_probabilities(observations)
+    )

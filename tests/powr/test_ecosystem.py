@@ -1,5 +1,7 @@
-"""At home among its peers: stable-baselines3's evaluation, scikit-learn's clone, typed wheels."""
+"""At home among its peers: stable-baselines3's evaluation, copies, typed wheels."""
 
+import copy
+import pickle
 import zipfile
 from pathlib import Path
 
@@ -8,14 +10,11 @@ import numpy as np
 import pytest
 from gymnasium.spaces import Dict, Discrete, MultiDiscrete
 from setuptools import build_meta
-from sklearn.base import clone
 from stable_baselines3.common.evaluation import evaluate_policy
 from stable_baselines3.common.vec_env import DummyVecEnv
 
-from powr import POWR
-from powr.kernels import Exponential, Gaussian
-from powr.world_model import WorldModel
-from tests.powr.environments import Corridor
+from powr import POWR, OptimisticPOWR
+from tests.powr.environments import KINDS, Corridor, assert_same, probabilities
 from tests.powr.test_spaces import Disguised
 
 ROOT = Path(__file__).parents[2]
@@ -39,13 +38,14 @@ def told():
     return Disguised(space, lambda i: {"half": i // 5, "place": np.array([i % 5])})
 
 
-TRAINED = {"finite": (lake, 1000), "box": (car, 200), "Dict": (told, 200)}
+TRAINED = {"finite": (lake, 3000), "box": (car, 200), "Dict": (told, 200)}
 
 
 @pytest.mark.parametrize("wrap", [lambda make: make(), lambda make: DummyVecEnv([make] * 3)])
 @pytest.mark.parametrize(("make", "timesteps"), TRAINED.values(), ids=TRAINED)
-def test_evaluate_policy_takes_an_agent(make, timesteps, wrap):
-    agent = POWR(make(), seed=1000).learn(timesteps)
+@pytest.mark.parametrize("cls", [POWR, OptimisticPOWR])
+def test_evaluate_policy_takes_an_agent(cls, make, timesteps, wrap):
+    agent = cls(make(), seed=1000).learn(timesteps)
     returns, lengths = evaluate_policy(
         agent, wrap(make), n_eval_episodes=6, return_episode_rewards=True
     )
@@ -64,16 +64,16 @@ def test_evaluate_policy_can_sample():
     assert spread > 0
 
 
-def test_evaluating_in_the_training_environment_changes_nothing():
-    env, untouched = lake(), POWR(lake(), seed=1000).learn(300)
-    agent = POWR(env, seed=1000)
+@pytest.mark.parametrize("cls", [POWR, OptimisticPOWR])
+def test_evaluating_in_the_training_environment_changes_nothing(cls):
+    """Between two calls of `learn`, each of which starts an episode."""
+    env, alone = lake(), cls(lake(), seed=1000)
+    agent = cls(env, seed=1000)
     for _ in range(3):
+        alone.learn(100)
         agent.learn(100)
         evaluate_policy(agent, env, n_eval_episodes=2)
-    assert agent.episode_returns == untouched.episode_returns
-    np.testing.assert_array_equal(
-        agent.action_probabilities(range(16)), untouched.action_probabilities(range(16))
-    )
+    assert_same(agent, alone)
 
 
 def test_predict_has_the_signature_and_the_default_of_stable_baselines3():
@@ -85,39 +85,19 @@ def test_predict_has_the_signature_and_the_default_of_stable_baselines3():
     assert sampled == {0, 1}
 
 
-# -- scikit-learn ---------------------------------------------------------------------------------
-
-DATA = (
-    np.array([[0.0], [1.0], [2.0]]),
-    np.array([0, 1, 0]),
-    np.array([1.0, 0.0, 2.0]),
-    np.array([[1.0], [2.0], [0.0]]),
-    np.array([False, False, True]),
-)
+# -- copies ---------------------------------------------------------------------------------------
 
 
-def test_a_clone_has_the_parameters_and_nothing_of_the_data():
-    model = WorldModel(Exponential([0.5]), 2, regularization=0.1, method="low_rank", prior=-3.0)
-    fitted = model.fit(*DATA)
-    twin = clone(fitted)
-    assert twin.get_params() == model.get_params()
-    assert twin.kernel is not model.kernel
-    assert not hasattr(twin, "parameters_")
-    np.testing.assert_array_equal(twin.fit(*DATA).reward(DATA[0]), fitted.reward(DATA[0]))
-
-
-def test_parameters_set_take_effect_with_the_next_fit():
-    model = WorldModel(Exponential(0.5), 2).fit(*DATA)
-    before = model.reward(DATA[0])
-    assert model.set_params(kernel=Gaussian(3.0), regularization=1.0) is model
-    np.testing.assert_array_equal(model.reward(DATA[0]), before)
-    expected = WorldModel(Gaussian(3.0), 2, regularization=1.0).fit(*DATA).reward(DATA[0])
-    np.testing.assert_array_equal(model.fit(*DATA).reward(DATA[0]), expected)
-
-
-def test_an_unknown_parameter_is_named():
-    with pytest.raises(ValueError, match=r"no parameter bandwidth: it has kernel, n_actions, .*"):
-        WorldModel(Exponential(0.5), 2).set_params(bandwidth=3)
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])  # noqa: S301
+@pytest.mark.parametrize(("cls", "continuous"), KINDS.values(), ids=KINDS)
+def test_a_copy_of_an_agent_lives_its_own_life(cls, continuous, duplicate):
+    agent = cls(Corridor(continuous=continuous), seed=1000).learn(35)
+    before = probabilities(agent)
+    twin = duplicate(agent)
+    twin.learn(40)
+    np.testing.assert_array_equal(probabilities(agent), before)
+    assert agent.num_timesteps == 35
+    assert_same(agent.learn(40), twin)
 
 
 # -- the wheel ------------------------------------------------------------------------------------

@@ -1,13 +1,11 @@
 """Kriging at bounded cost, beside the dense formulas."""
 
-import tracemalloc
-
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from powr.kernels import Exponential, Gaussian, Matern32
-from powr.solvers.kriging import Kriging, farthest_points, spread
+from powr.kernels import Exponential, Gaussian, Matern52
+from powr.optimistic.kriging import Kriging, farthest_points, spread
 
 
 def dense_kriging(kernel, centers, queries, noise):
@@ -17,7 +15,7 @@ def dense_kriging(kernel, centers, queries, noise):
 
 
 @pytest.mark.parametrize(
-    "kernel", [Exponential([0.5, 0.8]), Matern32(0.4), Gaussian(0.2)], ids=repr
+    "kernel", [Exponential([0.5, 0.8]), Matern52(0.4), Gaussian(0.2)], ids=repr
 )
 @pytest.mark.parametrize("varying", [False, True])
 def test_with_all_centers_as_landmarks_it_is_exact(kernel, varying):
@@ -42,19 +40,6 @@ def test_landmarks_and_neighbours_agree_with_all_of_2000_points():
     error = weights @ values - expected @ values
     assert np.abs(error).max() < 0.05 * np.ptp(values)
     assert np.sqrt((error**2).mean()) < 0.01 * np.ptp(values)
-
-
-def test_in_many_dimensions_queries_are_worked_on_in_memory_that_is_bounded():
-    rng = np.random.default_rng(1003)
-    centers, queries = rng.normal(size=(40, 500)), rng.normal(size=(256, 500))
-    kriging = Kriging(Exponential(30.0), centers, 0.01, n_landmarks=8, n_neighbours=16)
-    tracemalloc.start()
-    predicted = kriging.weights(queries) @ centers
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert peak < 200 * 2**20  # all at once they would take 500 MiB
-    one_by_one = [kriging.weights(query[None]) @ centers for query in queries]
-    np.testing.assert_allclose(predicted, np.concatenate(one_by_one), rtol=1e-9, atol=1e-12)
 
 
 def test_repeated_centers_are_no_obstacle():
@@ -93,8 +78,7 @@ def test_in_few_dimensions_a_spread_is_one_point_per_cell(dimensions, shift):
 
 
 @pytest.mark.parametrize("shift", [0.0, 0.5], ids=["around 0", "from 0"])
-@pytest.mark.parametrize("dimensions", [2, 6, 8, 10, 12, 40])
-@pytest.mark.parametrize("n", [1000, 8000])
+@pytest.mark.parametrize(("dimensions", "n"), [(2, 8000), (8, 1000), (12, 8000), (40, 1000)])
 def test_in_any_dimension_a_spread_covers_the_points(dimensions, shift, n):
     rng = np.random.default_rng(1001)
     points = rng.uniform(-0.5, 0.5, (n, dimensions)) + shift

@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 from scipy.linalg import LinAlgWarning
 
-from powr import POWR
+from powr import POWR, OptimisticPOWR
 from powr.kernels import Dirac, Exponential, Gaussian
 from powr.world_model import WorldModel
-from tests.powr.environments import Corridor
+from tests.powr.environments import PLACES, Paid
 from tests.reference import extended_precision
 
 pytestmark = pytest.mark.filterwarnings("error")
 
 KERNELS = [Gaussian(0.5), Exponential(0.5), Dirac()]
-METHODS = ["exact", "low_rank", "subset"]
+METHODS = ["exact", "nystrom"]
 REGULARIZATIONS = [1e2, 1e-2, 1e-6, 1e-9, 1e-12]
 GAMMAS = [0.0, 0.99, 0.9999]
 
@@ -66,7 +66,12 @@ def uniform(n_actions):
 
 def action_values(data, kernel, method, regularization, gamma, n_actions=3, max_rank=1000):
     model = WorldModel(
-        kernel, n_actions, regularization=regularization, method=method, max_rank=max_rank
+        kernel,
+        n_actions,
+        regularization=regularization,
+        method=method,
+        tolerance=1e-10,
+        max_rank=max_rank,
     )
     return model.fit(**data).action_values(uniform(n_actions), gamma)
 
@@ -84,8 +89,8 @@ def test_values_are_right(data, kernel):
         largest = float(np.abs(expected).max())
         for method in METHODS:
             q = action_values(data, method=method, **settings)
-            # The low-rank kernel is off by its tolerance, 1e-10, which a ridge n lambda divides.
-            coarse = method == "low_rank" and regularization < 1e-9
+            # The Nystrom kernel is off by its tolerance, 1e-10, which a ridge n lambda divides.
+            coarse = method == "nystrom" and regularization < 1e-9
             error = np.abs(q(data["states"]) - expected).max()
             assert error <= (0.05 if coarse else 1e-4) * largest, (method, settings)
 
@@ -97,7 +102,7 @@ def test_values_are_finite_and_vanish_far_from_the_data(data, kernel):
     for regularization, gamma in itertools.product(REGULARIZATIONS, GAMMAS):
         if regularization < 1e-9:
             warnings.simplefilter("ignore", LinAlgWarning)
-        for method, max_rank in [*((method, 1000) for method in METHODS), ("subset", 10)]:
+        for method, max_rank in [*((method, 1000) for method in METHODS), ("nystrom", 10)]:
             q = action_values(data, kernel, method, regularization, gamma, max_rank=max_rank)
             assert np.isfinite(q(data["states"])).all()
             assert (np.abs(q(np.full((1, 2), 1e6))) <= 1e-9 * scale).all()
@@ -118,7 +123,7 @@ def test_one_transition_has_its_value_in_closed_form(kernel, gamma, method):
     for regularization in REGULARIZATIONS:
         q = action_values(data, kernel, method, regularization, gamma)(state)
         expected = 3.0 / (1 + regularization - gamma / 3)
-        np.testing.assert_allclose(q, [[0, expected, 0]], rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(q, [[0, expected, 0]], rtol=1e-7, atol=1e-12)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -141,15 +146,6 @@ def test_a_strong_ridge_shrinks_every_value_to_zero(kernel, method):
     assert np.abs(values).max() < 1e-9
 
 
-def test_a_system_without_solution_is_an_error_with_a_remedy(monkeypatch):
-    def singular(*_):
-        raise np.linalg.LinAlgError("Singular matrix")
-
-    monkeypatch.setattr(np.linalg, "solve", singular)
-    with pytest.raises(np.linalg.LinAlgError, match="raise the regularization or lower gamma"):
-        action_values(transitions(), Gaussian(0.5), "exact", 1e-6, 0.99)
-
-
 def test_values_next_to_a_singular_system_fit_their_equation():
     """The kernel extends f from 0 and 1/2 almost linearly, so the difference grows fivefold."""
     states, next_states = np.array([[0.0], [0.5]]), np.array([[-1.0], [1.5]])
@@ -167,32 +163,27 @@ def test_values_next_to_a_singular_system_fit_their_equation():
         np.testing.assert_allclose(q(states), backup, rtol=1e-6)
 
 
-class Paid(Corridor):
-    """A corridor with other rewards."""
-
-    def __init__(self, reward, **options):
-        super().__init__(**options)
-        self.reward = reward
-
-    def step(self, action):
-        observation, _, *rest = super().step(action)
-        return observation, self.reward, *rest
-
-
 AGENTS = [
-    *((continuous, {}) for continuous in (False, True)),
-    (False, {"summed": True}),
-    *((True, {"summed": True, "method": method, "max_rank": 20}) for method in METHODS),
+    *((OptimisticPOWR, continuous, {}) for continuous in (False, True)),
+    (POWR, False, {}),
+    *((POWR, True, {"method": method, "max_rank": 20}) for method in METHODS),
 ]
 
 
-@pytest.mark.parametrize(("continuous", "settings"), AGENTS)
-@pytest.mark.parametrize("reward", [1.0, 1e9, 1e-9, -1e9])
+@pytest.mark.filterwarnings("ignore:the world model gave action values beyond")
+@pytest.mark.parametrize(("cls", "continuous", "settings"), AGENTS)
+@pytest.mark.parametrize("reward", [1.0, 1e9, 1e-9, -1e9, 1e100])
 @pytest.mark.parametrize("gamma", [0.0, 0.9999])
-def test_an_agent_stays_finite(continuous, settings, reward, gamma):
+def test_an_agent_stays_finite(cls, continuous, settings, reward, gamma):
     env = Paid(reward, continuous=continuous)
-    agent = POWR(env, gamma=gamma, mirror_steps=3, **settings).learn(60)
-    seen = np.array([[0.0, 0.0], [9.0, 0.4], [1e6, -1e6]]) if continuous else np.arange(10)
+    agent = cls(env, gamma=gamma, mirror_steps=3, **settings).learn(60)
+    seen = np.vstack([PLACES[True], [1e6, -1e6]]) if continuous else PLACES[False]
     probabilities = agent.action_probabilities(seen)
     assert np.isfinite(probabilities).all()
     np.testing.assert_allclose(probabilities.sum(axis=1), 1)
+
+
+@pytest.mark.parametrize("cls", [POWR, OptimisticPOWR])
+def test_the_largest_rewards_and_steps_allowed_give_a_policy(cls):
+    agent = cls(Paid(lambda reward: 1e100 * (reward > 0)), step_size=1e100, gamma=0.9999)
+    assert np.isfinite(agent.learn(200).action_probabilities(range(10))).all()

@@ -1,0 +1,552 @@
+"""The contract of `learn` and `predict`, for POWR and its extension alike."""
+
+import itertools
+import warnings
+from pkgutil import resolve_name
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.spaces import Box, Discrete
+from stable_baselines3.common.callbacks import EvalCallback
+
+from powr import POWR, OptimisticPOWR
+from powr.environments import interface
+from powr.environments.episodes import rollout
+from powr.kernels import Dirac, Exponential, Gaussian
+from powr.solvers.empirical_mdp import EmpiricalMDP
+from powr.tabular import TabularMDP, greedy_policy
+from powr.world_model import WorldModel
+from tests.powr.environments import (
+    KINDS,
+    PLACES,
+    Broken,
+    Corridor,
+    Paid,
+    assert_same,
+    probabilities,
+)
+from tests.support.hostile_environments import OldReset, OldStep
+
+both = pytest.mark.parametrize("cls", [POWR, OptimisticPOWR])
+
+
+@pytest.fixture(params=KINDS.values(), ids=KINDS)
+def make(request):
+    """A maker of agents, in a corridor or in a variant of it."""
+    cls, continuous = request.param
+
+    def make(env=Corridor, seed=1000, **options):
+        return cls(env(continuous=continuous, **options), seed=seed)
+
+    return make
+
+
+# -- training to a return -------------------------------------------------------------------------
+
+
+def lake_return(cls, seed, n, **options):
+    env = gymnasium.make("FrozenLake-v1", **options)
+    agent = cls(env, seed=seed).learn(n)
+    greedy = greedy_policy(agent.action_probabilities(range(16)))
+    return TabularMDP.from_env(env).expected_return(greedy)
+
+
+@pytest.mark.parametrize("seed", [1000, 1001])
+def test_powr_finds_the_way_across_the_lake(seed):
+    assert lake_return(POWR, seed, 3000, is_slippery=False) == 1.0
+
+
+def test_optimistic_powr_finds_it_sooner_and_on_slippery_ice():
+    assert lake_return(OptimisticPOWR, 1000, 500, is_slippery=False) == 1.0
+    assert lake_return(OptimisticPOWR, 1000, 4000, is_slippery=True) > 0.7
+
+
+def test_optimistic_powr_drives_up_the_mountain():
+    agent = OptimisticPOWR("MountainCar-v0", seed=1000).learn(2000)
+    env = gymnasium.make("MountainCar-v0")
+    returns = [list(rollout(agent, env, seed=seed))[-1].return_so_far for seed in range(5)]
+    assert np.mean(returns) > -140
+
+
+# -- timesteps, episodes, epochs ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("total", [1, 9, 10, 11, 57])
+def test_learn_takes_exactly_the_steps_asked_for(make, total):
+    agent = make()
+    assert agent.learn(total) is agent
+    assert agent.num_timesteps == agent.env.n_steps == total
+    assert len(agent.episode_returns) == total // 10
+
+
+def test_each_call_starts_an_episode_and_keeps_that_left_open(make):
+    agent = make().learn(15).learn(15)
+    assert agent.data.starts == [0, 10, 15, 25]
+    assert agent.env.n_resets == 4
+    assert agent.data.ended.nonzero()[0].tolist() == [9, 24]
+    rewards = agent.data.columns()[2]
+    assert agent.episode_returns == [rewards[:10].sum(), rewards[15:25].sum()]
+    assert_same(agent, make().learn(15).learn(15))
+
+
+def test_all_transitions_are_learned_from():
+    """Those of an episode left open by the end of a call, too."""
+    agent = POWR(Corridor()).learn(15).learn(15)
+    assert agent.model_.n_transitions_ == 25
+    assert agent.n_plans_ == 2
+
+
+def test_an_epoch_collects_so_many_episodes():
+    agent, fitted = POWR(Corridor(), episodes_per_epoch=3), []
+    for _ in range(7):
+        agent.learn(10)
+        fitted.append(0 if agent.model_ is None else agent.model_.n_transitions_)
+    assert fitted == [0, 0, 30, 30, 30, 60, 60]
+
+
+@pytest.mark.parametrize("restart", [False, True])
+def test_the_sum_over_epochs_goes_on_or_starts_anew(restart):
+    """With one state, one action and reward 1, q = 1 / (1 - gamma) in every epoch."""
+    env = Paid(1.0)
+    env.observation = lambda: 0
+    agent = POWR(env, gamma=0.5, step_size=1.0, restart=restart, regularization=1e-12).learn(40)
+    q = agent.action_values([0])[0]
+    np.testing.assert_allclose(q, 2.0, rtol=1e-6)
+    exponents = agent._plan.policy([0])[0]
+    np.testing.assert_allclose(exponents, 2.0 if restart else 8.0, rtol=1e-6)
+
+
+def test_data_are_what_the_environment_said(make):
+    class Recorder(Corridor):
+        def reset(self, **options):
+            self.before, info = super().reset(**options)
+            self.said = getattr(self, "said", [])
+            return self.before, info
+
+        def step(self, action):
+            outcome = super().step(action)
+            self.said.append((self.before, int(action), outcome[1], outcome[0], outcome[2]))
+            self.before = outcome[0]
+            return outcome
+
+    agent = make(Recorder).learn(37)
+    for column, said in zip(agent.data.columns(), zip(*agent.env.said, strict=True), strict=True):
+        np.testing.assert_array_equal(column, np.array(said))
+
+
+# -- seeds ----------------------------------------------------------------------------------------
+
+
+def test_the_same_seed_gives_the_same_bits_and_another_seed_another_run(make):
+    np.random.seed(1)  # noqa: NPY002
+    agent = make().learn(200)
+    np.random.seed(2)  # noqa: NPY002
+    assert_same(agent, make().learn(200))
+    assert not np.array_equal(agent.data.columns()[1], make(seed=1).learn(200).data.columns()[1])
+
+
+@both
+def test_without_a_seed_one_is_drawn_and_kept(cls):
+    first, second = cls(Corridor(), seed=None), cls(Corridor(), seed=None)
+    assert first.seed != second.seed
+    assert_same(first.learn(60), cls(Corridor(), seed=first.seed).learn(60))
+
+
+def test_looking_at_an_agent_leaves_its_training_alone(make):
+    def look(agent):
+        observations = PLACES[agent.data.state_shape != ()]
+        agent.predict(observations)
+        agent.predict(observations[0], deterministic=True)
+        agent.action_values(observations)
+        probabilities(agent)
+        assert agent.n_plans_ == 0 or repr(agent.model_)
+
+    assert_same(make().learn(80, callback=look), make().learn(80))
+
+
+# -- callbacks ------------------------------------------------------------------------------------
+
+
+def test_the_callback_is_called_after_every_step(make):
+    seen = []
+    make().learn(25, callback=lambda agent: seen.append(agent.num_timesteps))
+    assert seen == list(range(1, 26))
+
+
+@pytest.mark.parametrize("stop", [1, 10, 17])
+def test_false_stops(make, stop):
+    agent = make().learn(50, callback=lambda agent: agent.num_timesteps < stop)
+    assert agent.num_timesteps == agent.env.n_steps == stop
+    assert agent.learn(20).num_timesteps == stop + 20
+
+
+@pytest.mark.parametrize("answer", [None, True, 0, 1, 0.0, "", []])
+def test_any_other_answer_goes_on(make, answer):
+    assert make().learn(25, callback=lambda agent: answer).num_timesteps == 25
+
+
+@pytest.mark.parametrize(
+    "callback",
+    [EvalCallback(gymnasium.make("FrozenLake-v1")), 3, [print]],
+    ids=["SB3", "3", "list"],
+)
+@both
+def test_what_is_no_callback_is_refused_before_any_step(cls, callback):
+    agent = cls(Corridor())
+    with pytest.raises(TypeError, match=r"callback must be a function .*stable-baselines3 need"):
+        agent.learn(10, callback=callback)
+    assert agent.env.n_resets == 0
+
+
+# -- interrupts -----------------------------------------------------------------------------------
+
+
+def assert_whole(agent):
+    """Every transition is kept and starts where the one before it in its episode ended."""
+    assert agent.num_timesteps == agent.env.n_steps
+    states, _, _, next_states, _ = agent.data.columns()
+    within = np.setdiff1d(np.arange(1, agent.num_timesteps), agent.data.starts)
+    np.testing.assert_array_equal(states[within], next_states[within - 1])
+
+
+class InterruptedStep(Corridor):
+    """Ctrl-C before its eighteenth step."""
+
+    def step(self, action):
+        if self.n_steps == 17 and not hasattr(self, "interrupted"):
+            self.interrupted = True
+            raise KeyboardInterrupt
+        return super().step(action)
+
+
+def test_an_interrupt_in_the_environment_keeps_whole_transitions(make):
+    agent, reference = make(InterruptedStep), make().learn(17)
+    with pytest.raises(KeyboardInterrupt):
+        agent.learn(50)
+    assert_same(agent, reference)
+    assert agent.learn(33).num_timesteps == 50
+    assert agent.data.starts[:3] == [0, 10, 17]
+    assert_whole(agent)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
+def test_an_error_in_the_callback_keeps_its_timestep(make, error):
+    def fail(agent):
+        if agent.num_timesteps == 17:
+            raise error
+
+    agent = make()
+    with pytest.raises(error):
+        agent.learn(50, callback=fail)
+    assert_same(agent, make().learn(17))
+    assert_whole(agent.learn(33))
+
+
+PLAN_PARTS = {
+    "POWR, finite": ["powr.world_model.WorldModel.partial_fit", "powr.data.Counts.add"],
+    "POWR, box": ["powr.world_model.WorldModel.solve", "powr.agent.make_policy"],
+    "OptimisticPOWR, finite": [
+        "powr.data.Counts.add",
+        "powr.solvers.empirical_mdp.EmpiricalMDP.solve",
+        "powr.optimistic.returns.ReturnRange.see",
+    ],
+    "OptimisticPOWR, box": [
+        "powr.optimistic.displacement.DisplacementModel._solve",
+        "powr.optimistic.returns.ReturnRange.see",
+    ],
+}
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize(
+    ("kind", "part"), [(kind, part) for kind, parts in PLAN_PARTS.items() for part in parts]
+)
+def test_an_interrupted_plan_leaves_the_old_policy(kind, part, after, monkeypatch):
+    cls, continuous = KINDS[kind]
+    agent = cls(Corridor(continuous=continuous), seed=1000).learn(21)
+    before = agent._behaviour()(PLACES[continuous])
+    function, calls = resolve_name(part), itertools.count()
+
+    def interrupted(*arguments, **keywords):
+        first = next(calls) == 0
+        if first and not after:
+            raise KeyboardInterrupt
+        result = function(*arguments, **keywords)
+        if first:
+            raise KeyboardInterrupt
+        return result
+
+    with monkeypatch.context() as patch:
+        patch.setattr(part, interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            agent.learn(40)
+    assert_whole(agent)
+    np.testing.assert_array_equal(agent._behaviour()(PLACES[continuous]), before)
+    n_plans = agent.n_plans_
+    assert_whole(agent.learn(60))
+    assert agent.n_plans_ > n_plans
+    assert not np.array_equal(agent._behaviour()(PLACES[continuous]), before)
+    if cls is POWR:  # the interrupted epoch's data are learned from with the next one
+        assert agent.model_.n_transitions_ == np.flatnonzero(agent.data.ended)[-1] + 1
+
+
+def test_an_interrupted_plan_is_made_as_if_its_epoch_had_gone_on(monkeypatch):
+    """The model that was half updated is dropped: the plans after it equal those of a fresh one."""
+    agent = POWR(Corridor(continuous=True), seed=1000).learn(20)
+    with monkeypatch.context() as patch:
+        patch.setattr(WorldModel, "solve", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            agent.learn(10)
+    agent.learn(10)
+    model = WorldModel(agent.model_.kernel, 2).fit(*agent.data.columns())
+    states = agent.data.columns()[0]
+    np.testing.assert_allclose(agent.model_.reward(states), model.reward(states), rtol=1e-9)
+
+
+# -- solves that fail -----------------------------------------------------------------------------
+
+
+def nan_solve(*arguments):
+    return np.full((10, 2), np.nan)
+
+
+def singular_solve(*arguments):
+    raise np.linalg.LinAlgError("Singular matrix")
+
+
+@pytest.mark.parametrize(
+    ("solve", "fault"), [(nan_solve, "not finite"), (singular_solve, "is singular")]
+)
+def test_a_solve_that_fails_is_an_error_with_a_remedy_and_leaves_the_policy(
+    solve, fault, monkeypatch
+):
+    agent = POWR(Corridor(), seed=1000).learn(30)
+    before = probabilities(agent)
+    with monkeypatch.context() as patch:
+        patch.setattr(EmpiricalMDP, "solve", solve)
+        with pytest.raises(np.linalg.LinAlgError, match=rf"{fault} at gamma 0.99.*: raise the reg"):
+            agent.learn(30)
+    np.testing.assert_array_equal(probabilities(agent), before)
+    assert agent.num_timesteps == 40
+    assert agent.learn(30).n_plans_ == 6
+
+
+@pytest.mark.parametrize("method", ["exact", "nystrom"])
+def test_a_kernel_that_is_not_finite_is_found(method):
+    def kernel(x, y):
+        return np.where(x[:, :1] * y[:, 0] > 30.0, np.nan, Exponential(1.0)(x, y))
+
+    with pytest.raises(np.linalg.LinAlgError, match=r"Prop\. 3 .* raise the regularization"):
+        POWR(Corridor(continuous=True), kernel=kernel, method=method, seed=1000).learn(100)
+
+
+# -- warnings -------------------------------------------------------------------------------------
+
+
+@both
+def test_an_episode_without_end_is_warned_about_once(cls, monkeypatch):
+    monkeypatch.setattr(interface, "_LONG_EPISODE", 50)
+    agent = cls(Corridor(length=10**9))
+    with pytest.warns(UserWarning, match="no time limit, .* not ended after 50 steps") as caught:
+        agent.learn(120).learn(60)
+    assert len(caught) == 1
+    assert "TimeLimit" in str(caught[0].message)
+    assert caught[0].filename == __file__
+    limited = gymnasium.wrappers.TimeLimit(Corridor(length=10**9), 60)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(cls(limited).learn(120).episode_returns) == 2
+
+
+def test_values_beyond_what_rewards_allow_are_recorded_and_warned_about_once():
+    agent = POWR("MountainCar-v0", kernel=Gaussian([0.1, 0.01]), mirror_steps=10, seed=1000)
+    with pytest.warns(
+        UserWarning, match=r"beyond what the rewards allow, by .*%.*rougher k"
+    ) as caught:
+        agent.learn(1000)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    assert agent.n_overshoots_ >= 2
+    assert agent.worst_overshoot_ > 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        agent = POWR("MountainCar-v0", mirror_steps=10, seed=1000).learn(600)
+    assert agent.n_overshoots_ == 0
+    assert agent.worst_overshoot_ < 0.25
+
+
+# -- environments that return nonsense ------------------------------------------------------------
+
+NONSENSE = {
+    "NaN observed": ({"observation": np.array([np.nan, 0.0])}, "must be finite"),
+    "infinity observed": ({"observation": np.array([0.0, -np.inf])}, "must be finite"),
+    "too long": ({"observation": np.zeros(3)}, r"shape \(2,\), got \(3,\)"),
+    "ragged": ({"observation": [[0.0], 1.0]}, "observation .* Change observation_space"),
+    "NaN paid": ({"reward": float("nan")}, "the reward nan .* must be finite"),
+    "too much paid": ({"reward": 1.7e308}, r"reward 1\.7e\+308 .* 1e\+100 .*TransformReward"),
+    "no reward": ({"reward": None}, "the reward None .* must be one number"),
+    "a reward in an array": ({"reward": np.ones(1)}, r"the reward array\(\[1\.\]\) .* one number"),
+    "a reward in words": ({"reward": "1"}, "the reward '1' .* must be one number"),
+    "half a place": ({"observation": 0.5, "continuous": False}, r"integer of Discrete\(10\), got"),
+    "a place beyond": ({"observation": 10, "continuous": False}, r"within Discrete\(10\), got 10"),
+}
+
+
+@pytest.mark.parametrize(("fault", "message"), NONSENSE.values(), ids=NONSENSE)
+@pytest.mark.parametrize("at_step", [25, 21, 30], ids=["within", "first", "last"])
+@both
+def test_nonsense_is_named_and_leaves_the_transitions_before_it(cls, at_step, fault, message):
+    agent = cls(Broken(at_step=at_step, **fault), seed=1000)
+    with pytest.raises(ValueError, match=message) as caught:
+        agent.learn(100)
+    assert "<Broken instance> returned" in str(caught.value)
+    continuous = fault.get("continuous", True)
+    assert_same(agent, cls(Broken(continuous=continuous), seed=1000).learn(at_step - 1))
+    assert agent.learn(30).num_timesteps == at_step + 29
+
+
+@pytest.mark.parametrize(
+    ("env", "message"),
+    [
+        (OldReset, r"returned array\(.*\) from reset .* must return observation, info\..*shimmy"),
+        (OldStep, r"returned 4 values from step .* terminated, truncated, info\..*shimmy"),
+    ],
+)
+def test_an_environment_of_the_older_gym_is_told_how_to_change(env, message):
+    with pytest.raises(ValueError, match=message):
+        POWR(env()).learn(10)
+
+
+class ByReference(Corridor):
+    """Returns its own state array, which the next step overwrites."""
+
+    def observation(self):
+        self.array = getattr(self, "array", np.zeros(2))
+        self.array[:] = super().observation()
+        return self.array
+
+
+@both
+def test_an_environment_that_returns_its_own_array_is_learned_like_any_other(cls):
+    shared = cls(ByReference(continuous=True)).learn(55)
+    assert_same(shared, cls(Corridor(continuous=True)).learn(55))
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.int8, np.array])
+def test_rewards_of_any_precision_are_taken_without_a_warning(kind):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        agent = POWR(Paid(kind)).learn(40)
+    assert_same(agent, POWR(Corridor()).learn(40))
+
+
+# -- predict --------------------------------------------------------------------------------------
+
+
+def test_one_observation_has_one_action_a_batch_a_batch_and_none_none(make):
+    agent = make().learn(40)
+    places = PLACES[agent.data.state_shape != ()]
+    batch, state = agent.predict(places, deterministic=True)
+    assert state is None
+    assert batch.shape == (10,)
+    singles = [agent.predict(place, deterministic=True)[0] for place in places]
+    assert np.ndim(singles[0]) == 0
+    assert singles == batch.tolist() == probabilities(agent).argmax(axis=1).tolist()
+    assert agent.predict(places[:0])[0].shape == (0,)
+    assert agent.action_probabilities(places[:0]).shape == (0, 2)
+    assert agent.action_values(places).shape == (10, 2)
+
+
+def test_an_untrained_agent_is_indifferent(make):
+    np.testing.assert_array_equal(probabilities(make()), np.full((10, 2), 0.5))
+
+
+@pytest.mark.parametrize("continuous", [False, True])
+def test_sampled_actions_have_the_policys_frequencies(continuous):
+    """By `predict`, and while data are collected."""
+    agent = POWR(Corridor(continuous=continuous), step_size=0.05, seed=1000).learn(30)
+    n, act = 2000, agent._behaviour().act
+    for place, expected in zip(PLACES[continuous], probabilities(agent), strict=True):
+        state = place if continuous else int(place)
+        actions = [act(state, draw) for draw in np.random.default_rng(0).random(n)]
+        predicted = agent.predict(np.repeat(place[None], n, axis=0))[0]
+        for drawn in (actions, predicted):
+            frequencies = np.bincount(drawn, minlength=2) / n
+            np.testing.assert_allclose(frequencies, expected, atol=4 * np.sqrt(0.25 / n))
+
+
+def test_actions_are_numbered_as_the_environment_numbers_them(make):
+    agent, plain = make(start=5).learn(60), make().learn(60)  # the corridor refuses other actions
+    assert_same(agent, plain)
+    places = PLACES[agent.data.state_shape != ()]
+    found, expected = (each.predict(places, deterministic=True)[0] for each in (agent, plain))
+    np.testing.assert_array_equal(found - 5, expected)
+    assert set(agent.predict(places)[0].tolist()) <= {5, 6}
+
+
+@pytest.mark.parametrize("name", ["FrozenLake-v1", "MountainCar-v0"])
+@both
+def test_all_that_reset_returns_is_refused_with_the_mistake(cls, name):
+    agent = cls(name)
+    for ask in (agent.predict, agent.action_probabilities):
+        with pytest.raises(
+            ValueError, match=r"as env\.reset\(\) returns it: write `observation, in"
+        ):
+            ask(agent.env.reset(seed=0))
+
+
+# -- settings -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("total", [20, 2e1, np.int64(20)])
+@both
+def test_total_timesteps_may_be_any_whole_number(cls, total):
+    assert cls(Corridor()).learn(total).num_timesteps == 20
+
+
+def test_settings_are_attributes_that_are_checked_when_they_are_used():
+    agent = POWR(Corridor()).learn(20)
+    agent.mirror_steps, agent.step_size = 3, 0.5
+    agent.learn(20).gamma = 2.0
+    with pytest.raises(ValueError, match="gamma must be"):
+        agent.learn(10)
+
+
+def test_a_finite_space_has_the_dirac_kernel_and_a_box_a_third_of_its_range():
+    assert POWR("FrozenLake-v1").learn(200).model_.kernel == Dirac()
+    kernel = POWR("MountainCar-v0").learn(200).model_.kernel
+    assert isinstance(kernel, Exponential)
+    np.testing.assert_allclose(kernel.bandwidth, [0.6, 0.14 / 3], rtol=1e-6)
+
+
+def test_an_unbounded_dimension_has_a_third_of_the_first_epochs_spread():
+    agent = POWR("CartPole-v1").learn(150)
+    first = agent.data.columns(0, agent.data.starts[1])[0]
+    bounds = agent.observation_space.high
+    expected = np.ptp(first, axis=0) / 3
+    expected[[0, 2]] = 2 * bounds[[0, 2]] / 3
+    np.testing.assert_allclose(agent.model_.kernel.bandwidth, expected, rtol=1e-6)
+
+
+@both
+def test_a_dimension_without_spread_is_no_obstacle(cls):
+    env = Corridor(continuous=True)
+    env.observation_space = Box(-np.inf, np.inf, (2,))
+    env.observation = lambda: np.array([env.place, 3.0])
+    agent = cls(env).learn(60)
+    assert np.isfinite(agent.action_probabilities([[2.0, 3.0]])).all()
+
+
+def test_a_kernel_given_is_used():
+    kernel = Exponential([0.5, 0.05])
+    assert POWR("MountainCar-v0", kernel=kernel).learn(200).model_.kernel is kernel
+
+
+@both
+def test_a_single_action_is_always_taken(cls):
+    env = Corridor()
+    env.action_space = Discrete(1, start=1)
+    agent = cls(env).learn(25)
+    assert set(agent.data.columns()[1].tolist()) == {0}
+    assert agent.predict(3)[0] == 1

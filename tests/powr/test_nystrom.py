@@ -1,0 +1,163 @@
+"""Nystrom on all data against the exact solve, on transitions of MountainCar-v0."""
+
+import numpy as np
+import pytest
+
+from powr import POWR
+from powr.kernels import Gaussian
+from powr.mirror_descent import mirror_descent, softmax
+from powr.solvers import nystrom
+from powr.world_model import WorldModel
+
+KERNEL = Gaussian([0.1, 0.01])
+# At seeds 1000 to 1004 the largest difference of probabilities after fifteen epochs is 0.03,
+# 0.0006, 0.0013, 0.0011 and 0.0006: it grows from epoch to epoch, fastest where action values
+# overshoot (1000). At a tolerance of 1e-8 it would stay below 1e-4 for all five.
+SEED, N_EPOCHS = 1001, 15
+
+
+def agent_with(method):
+    return POWR("MountainCar-v0", kernel=KERNEL, method=method, max_rank=1000, seed=SEED)
+
+
+@pytest.fixture(scope="module")
+def agents():
+    """Fifteen epochs by Nystrom, and the exact solve fed with the same transitions."""
+    agent, exact = agent_with("nystrom"), agent_with("exact")
+
+    def follow(agent):
+        planned = exact.num_timesteps
+        if agent.n_plans_ > exact.n_plans_:
+            exact.data.begin_episode()
+            *columns, ended = *agent.data.columns(planned), agent.data.ended[planned:]
+            for *transition, last in zip(*columns, ended, strict=True):
+                exact.data.append(tuple(transition), last)
+            exact._improve_policy(planned)
+        return agent.n_plans_ < N_EPOCHS
+
+    return agent.learn(10_000, callback=follow), exact
+
+
+@pytest.fixture(scope="module")
+def data(agents):
+    return agents[0].data.columns()
+
+
+def part_of(data, start, stop):
+    return [column[start:stop] for column in data]
+
+
+def uniform(states):
+    return np.full((len(states), 3), 1 / 3)
+
+
+def sharp(states):
+    """A policy far from the uniform one."""
+    return softmax(100 * states @ np.array([[1.0, 0.0, -1.0], [30.0, 0.0, -30.0]]))
+
+
+def test_fifteen_epochs_equal_the_exact_solve_on_all_data(agents):
+    agent, exact = agents
+    states = exact.model_.states_
+    assert len(states) > 2800
+    assert agent.model_.rank_ < 1000
+    probabilities, expected = (each.action_probabilities(states) for each in agents)
+    assert np.ptp(expected) > 0.5
+    np.testing.assert_allclose(probabilities, expected, rtol=0, atol=1e-3)
+    assert (probabilities.argmax(axis=1) == expected.argmax(axis=1)).mean() >= 0.99
+
+
+@pytest.mark.parametrize("tolerance", [1e-6, 1e-8, 1e-10])
+@pytest.mark.parametrize(("portion", "n"), [(5, 1000), (50, 1000), (200, 2900), (2900, 2900)])
+def test_data_in_portions_equal_the_exact_solve(data, portion, n, tolerance):
+    """To ten times the tolerance, as a share of the range of the action values."""
+    model = WorldModel(KERNEL, 3, method="nystrom", tolerance=tolerance)
+    for start in range(0, n, portion):
+        model.partial_fit(*part_of(data, start, min(n, start + portion)))
+    exact = WorldModel(KERNEL, 3, method="exact").fit(*part_of(data, 0, n))
+    assert model.n_transitions_ == n
+    q, expected = (each.action_values(uniform, 0.99)(exact.states_) for each in (model, exact))
+    np.testing.assert_allclose(q, expected, rtol=0, atol=10 * tolerance * np.ptp(expected))
+
+
+def direct_solve(model, policy):
+    """The action values at the model's states by one factorisation in double precision."""
+    solver, data = model._ready_solver(), model._data
+    ridge = data.size * model.regularization
+    system = solver._system(policy(model.states_), 0.99, ridge, np.float64)
+    size = solver.rank * 3
+    right = solver._project(solver._by_state(data.pair_reward)).T.ravel()
+    weights = np.linalg.solve(system.reshape(size, size), right).reshape(3, -1).T
+    return solver.at_states(weights)
+
+
+def assert_solves(model, policy):
+    expected = direct_solve(model, policy)
+    q = model.at_states(model.solve(policy(model.states_), 0.99))
+    np.testing.assert_allclose(q, expected, rtol=0, atol=1e-7 * np.ptp(expected))
+
+
+def test_products_reach_the_accuracy_of_the_direct_solve(data):
+    """Factors in single precision, of this policy, of another one, and of fewer data and pivots."""
+    model = WorldModel(KERNEL, 3, method="nystrom").fit(*part_of(data, 0, 1500))
+    for policy in (uniform, sharp, uniform):
+        assert_solves(model, policy)
+    solver, rank = model._ready_solver(), model.rank_
+    factors = solver.factors
+    assert factors._lu[0].dtype == np.float32
+    model.partial_fit(*part_of(data, 1500, 1505))
+    assert model.rank_ > rank
+    assert_solves(model, uniform)
+    assert solver.factors is factors  # they precondition pivots that came later, too
+    model.partial_fit(*part_of(data, 1505, 2900))
+    assert_solves(model, sharp)
+    assert solver.factors is not factors
+
+
+def test_a_solve_without_tables_of_features_is_the_same(data, monkeypatch):
+    with_tables = WorldModel(KERNEL, 3, method="nystrom").fit(*data)
+    monkeypatch.setattr(nystrom, "LARGEST_TABLE", 0)
+    without = WorldModel(KERNEL, 3, method="nystrom").fit(*data)
+    assert not without._ready_solver()._tables
+    for ask in (
+        lambda model: model.at_states(model.solve(sharp(model.states_), 0.99)),
+        lambda model: model.reward(model.states_),
+        lambda model: model.expect(lambda states: states[:, 0], model.states_),
+    ):
+        expected = ask(with_tables)
+        np.testing.assert_allclose(ask(without), expected, rtol=0, atol=1e-7 * np.ptp(expected))
+
+
+def test_tables_that_become_too_large_are_dropped(data, monkeypatch):
+    model = WorldModel(KERNEL, 3, method="nystrom").fit(*part_of(data, 0, 500))
+    model.action_values(uniform, 0.99)
+    monkeypatch.setattr(nystrom, "LARGEST_TABLE", 600 * model.rank_)
+    model.partial_fit(*part_of(data, 500, 1000))
+    assert not model._ready_solver()._tables
+    assert_solves(model, sharp)
+
+
+def test_ten_mirror_steps_equal_those_of_the_exact_solve(data):
+    few = part_of(data, 0, 1200)
+    exponents = []
+    for method in ("nystrom", "exact"):
+        model = WorldModel(KERNEL, 3, method=method, tolerance=1e-8).fit(*few)
+        start = np.zeros((len(model.states_), 3))
+        descent = mirror_descent(model, start, steps=10, step_size=0.1, gamma=0.99)
+        at_states = model.function(descent.coefficients)(model.states_)
+        np.testing.assert_allclose(at_states, descent.exponents, rtol=0, atol=1e-5)
+        exponents.append(descent.exponents)
+    np.testing.assert_allclose(*exponents, rtol=0, atol=1e-4)
+    np.testing.assert_allclose(*map(softmax, exponents), rtol=0, atol=1e-5)
+
+
+def test_a_full_dictionary_follows_the_data_to_new_places():
+    """Chosen anew when the states have grown by half, so that no place is left without pivots."""
+    rng = np.random.default_rng(0)
+    model = WorldModel(Gaussian(0.05), 1, method="nystrom", max_rank=20)
+    for place in range(7):
+        states = place + 0.1 * rng.random((100, 1))
+        model.partial_fit(states, np.zeros(100, int), np.ones(100), states, np.ones(100, bool))
+    assert model.rank_ == 20
+    rewards = model.reward(np.arange(7)[:, None] + 0.05)
+    np.testing.assert_allclose(rewards, 1.0, atol=0.1)

@@ -1,0 +1,490 @@
+"""Agents as files: a loaded agent goes on to the bit, and nothing but arrays is read."""
+
+import json
+import os
+import pickle
+import shutil
+import warnings
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.wrappers import TimeLimit, TransformReward
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from powr import POWR, OptimisticPOWR
+from powr.kernels import BUILT_IN, Dirac, Exponential, Gaussian, Matern52
+from powr.storage import algorithm_of
+from powr.world_model import WorldModel
+from tests.powr.environments import Corridor, assert_same, probabilities
+
+pytestmark = pytest.mark.filterwarnings("ignore:the world model gave action values beyond")
+
+CAR = {"kernel": Gaussian([0.6, 0.06]), "seed": 3}
+# Ways to make an agent, and how many steps to take before saving: most in the middle of an episode.
+RUNS = {
+    "finite": (lambda: POWR("FrozenLake-v1", mirror_steps=3, seed=3), 333),
+    "finite, restart": (lambda: POWR("Taxi-v3", restart=True, seed=3), 700),
+    "three episodes per epoch": (lambda: POWR("CartPole-v1", episodes_per_epoch=3, seed=3), 230),
+    "exact": (lambda: POWR("MountainCar-v0", mirror_steps=2, seed=3), 450),
+    "Nystrom": (lambda: POWR("MountainCar-v0", method="nystrom", **CAR), 850),
+    "Nystrom of full rank": (lambda: POWR("MountainCar-v0", max_rank=60, **CAR), 1250),
+    "optimistic, finite": (lambda: OptimisticPOWR("FrozenLake-v1", seed=3), 333),
+    "optimistic, box": (lambda: OptimisticPOWR("MountainCar-v0", seed=3), 250),
+}
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "agent.npz"
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    """A saved agent on FrozenLake with an episode under way; tests work on copies."""
+    path = tmp_path_factory.mktemp("saved") / "agent.npz"
+    POWR("FrozenLake-v1", seed=1).learn(105).save(path)
+    return path
+
+
+# -- the same bits --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("make", "n"), RUNS.values(), ids=RUNS)
+def test_a_loaded_agent_is_the_same_and_goes_on_the_same(make, n, path):
+    agent = make().learn(n)
+    agent.save(path)
+    loaded = type(agent).load(path)
+    assert_same(loaded, agent)
+    observations = agent.data.columns()[0][:50]
+    for ask in (
+        lambda one: one.predict(observations)[0],
+        lambda one: one.predict(observations, deterministic=True)[0],
+        lambda one: one.action_values(observations),
+    ):
+        np.testing.assert_array_equal(ask(loaded), ask(agent))
+    assert_same(loaded.learn(450), agent.learn(450))
+    for name in ("n_overshoots_", "worst_overshoot_", "settings_"):
+        assert getattr(loaded, name, None) == getattr(agent, name, None)
+
+
+@pytest.mark.parametrize(("make", "n"), RUNS.values(), ids=RUNS)
+def test_saving_hardly_changes_what_comes(make, n, path):
+    """The same steps as without it; policies to rounding, which ten steps of learning enlarge."""
+    agent, other = make().learn(n), make().learn(n)
+    agent.save(path)
+    agent.learn(250)
+    other.learn(250)
+    np.testing.assert_array_equal(agent.data.columns()[1], other.data.columns()[1])
+    observations = agent.data.columns()[0][:50]
+    np.testing.assert_allclose(
+        *(each.action_probabilities(observations) for each in (agent, other)), atol=1e-6
+    )
+
+
+@pytest.mark.parametrize("cls", [POWR, OptimisticPOWR])
+@pytest.mark.parametrize("n", [0, 1, 10, 25, 40])
+@pytest.mark.parametrize("continuous", [False, True])
+def test_an_agent_can_be_saved_at_any_time(cls, n, continuous, path):
+    def env():
+        return Corridor(continuous=continuous, start=2)
+
+    agent = cls(env(), seed=4)
+    if n:
+        agent.learn(n)
+    agent.save(path)
+    loaded = cls.load(path, env())
+    np.testing.assert_array_equal(probabilities(loaded), probabilities(agent))
+    assert_same(loaded.learn(60), agent.learn(60))
+
+
+def test_an_agent_saved_after_an_interrupted_plan_goes_on_the_same(path, monkeypatch):
+    agent = POWR(Corridor(continuous=True), seed=4).learn(30)
+    with monkeypatch.context() as patch:
+        patch.setattr(WorldModel, "solve", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            agent.learn(30)
+    agent.save(path)
+    loaded = POWR.load(path, Corridor(continuous=True))
+    assert_same(loaded.learn(60), agent.learn(60))
+
+
+def test_settings_are_kept(path):
+    given = {
+        "gamma": 0.9,
+        "step_size": 0.3,
+        "mirror_steps": 4,
+        "regularization": 1e-4,
+        "episodes_per_epoch": 2,
+        "restart": True,
+        "method": "nystrom",
+        "max_rank": 50,
+        "seed": 7,
+    }
+    POWR("MountainCar-v0", **given).save(path)
+    loaded = POWR.load(path)
+    assert {name: getattr(loaded, name) for name in given} == given
+    POWR("MountainCar-v0", seed=None).save(path)
+    assert isinstance(POWR.load(path).seed, int)
+    OptimisticPOWR("FrozenLake-v1", prior=3.0, plan_within_episodes=False).save(path)
+    loaded = OptimisticPOWR.load(path)
+    assert (loaded.prior, loaded.plan_within_episodes, loaded.gamma) == (3.0, False, None)
+
+
+def test_a_setting_changed_in_between_is_kept(path):
+    agent = POWR(Corridor(), seed=4).learn(30)
+    agent.step_size = 2.0
+    agent.save(path)
+    assert_same(POWR.load(path, Corridor()).learn(30), agent.learn(30))
+
+
+def test_saving_is_deterministic_and_leaves_nothing_else_behind(saved, tmp_path):
+    POWR.load(saved).save(str(tmp_path / "again"))
+    assert (tmp_path / "again").read_bytes() == saved.read_bytes()
+    assert os.listdir(tmp_path) == ["again"]
+
+
+def test_a_failing_save_leaves_the_old_file(saved, path, monkeypatch):
+    shutil.copy(saved, path)
+    monkeypatch.setattr(np, "savez_compressed", lambda *_, **__: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        POWR("FrozenLake-v1").save(path)
+    assert path.read_bytes() == saved.read_bytes()
+    assert os.listdir(path.parent) == [path.name]
+    with pytest.raises(FileNotFoundError, match=r"there is no folder .*nowhere"):
+        POWR("FrozenLake-v1").save(path.parent / "nowhere" / "agent.npz")
+
+
+def test_a_file_of_15000_steps_of_taxi_is_small(path):
+    POWR("Taxi-v3", episodes_per_epoch=100, seed=1000).learn(15_000).save(path)
+    assert path.stat().st_size < 100_000
+
+
+# -- classes and kernels --------------------------------------------------------------------------
+
+
+def test_another_class_is_refused(saved, path):
+    assert algorithm_of(saved) == "POWR"
+    with pytest.raises(ValueError, match=r"cannot be loaded: it holds an agent of POWR: use POWR"):
+        OptimisticPOWR.load(saved)
+    OptimisticPOWR("FrozenLake-v1").learn(30).save(path)
+    assert algorithm_of(path) == "OptimisticPOWR"
+    with pytest.raises(ValueError, match=r"agent of OptimisticPOWR: use OptimisticPOWR\.load"):
+        POWR.load(path)
+
+    class Mine(POWR):
+        pass
+
+    with pytest.raises(ValueError, match="a Mine cannot be saved"):
+        Mine("FrozenLake-v1").save(path)
+
+
+@pytest.mark.parametrize(
+    "kernel", [Dirac(), Gaussian(0.3), Exponential([0.1, 1 / 3]), Matern52([1.0, 2.0])], ids=repr
+)
+def test_built_in_kernels_are_kept(kernel, path):
+    POWR("MountainCar-v0", kernel=kernel).save(path)
+    assert POWR.load(path).kernel == POWR.load(path, kernel=kernel).kernel == kernel
+    with pytest.raises(ValueError, match=r"trained with the kernel .*, not with Gaussian"):
+        POWR.load(path, kernel=Gaussian(0.6))
+    assert type(kernel) in BUILT_IN.values()
+
+
+class Doubled:
+    """A kernel of one's own."""
+
+    def __call__(self, x, y):
+        return 2 * Exponential([0.6, 0.06])(x, y)
+
+
+def test_a_kernel_of_ones_own_is_given_to_load(path):
+    agent = POWR("MountainCar-v0", kernel=Doubled(), max_rank=30).learn(250)
+    agent.save(path)
+    assert_same(POWR.load(path, kernel=Doubled()).learn(250), agent.learn(250))
+    with pytest.raises(ValueError, match=r"kernel \(Doubled\) is not one of powr.kernels: give k"):
+        POWR.load(path)
+
+
+# -- environments ---------------------------------------------------------------------------------
+
+
+def test_the_environment_is_made_anew_with_its_arguments_and_time_limit(path):
+    env = gymnasium.make(
+        "FrozenLake-v1",
+        map_name="8x8",
+        is_slippery=False,
+        max_episode_steps=17,
+        render_mode="rgb_array",
+    )
+    POWR(env).learn(40).save(path)
+    made = POWR.load(path).env
+    assert made.spec.max_episode_steps == 17
+    assert made.spec.kwargs == {"map_name": "8x8", "is_slippery": False}
+    assert made.render_mode is None
+    POWR(gymnasium.make("CartPole-v1", max_episode_steps=-1)).save(path)
+    assert POWR.load(path).env.spec.max_episode_steps is None
+
+
+UNMAKEABLE = {
+    "no id": Corridor,
+    "wrapped": lambda: TransformReward(gymnasium.make("CartPole-v1"), lambda reward: 2 * reward),
+    "not JSON": lambda: gymnasium.make("FrozenLake-v1", desc=np.array([["S", "G"]])),
+}
+
+
+@pytest.mark.parametrize("make", UNMAKEABLE.values(), ids=UNMAKEABLE)
+def test_an_environment_that_no_id_makes_must_be_given(make, path):
+    POWR(make()).learn(15).save(path)
+    with pytest.raises(ValueError, match=r"cannot be made .*: give env"):
+        POWR.load(path)
+    assert POWR.load(path, make()).learn(5).num_timesteps == 20
+
+
+@pytest.mark.parametrize(
+    ("env", "message"),
+    [
+        ("CartPole-v1", "trained on FrozenLake-v1, not on CartPole-v1"),
+        (
+            gymnasium.make("FrozenLake-v1", map_name="8x8"),
+            r"observation space Discrete\(16\), but .* Discrete\(64\)",
+        ),
+        (Corridor(), r"observation space Discrete\(16\), but .* Discrete\(10\)"),
+        (TransformReward, "env must be"),
+    ],
+    ids=["id", "states", "spaces", "no environment"],
+)
+def test_another_environment_is_refused(saved, env, message):
+    assert POWR.load(saved, "FrozenLake-v1").num_timesteps == 105
+    with pytest.raises((ValueError, TypeError), match=message):
+        POWR.load(saved, env)
+
+
+def test_another_numbering_of_actions_is_refused(path):
+    POWR(Corridor(start=1)).save(path)
+    with pytest.raises(ValueError, match=r"action space Discrete\(2, start=1\), but"):
+        POWR.load(path, Corridor(start=0))
+
+
+def test_other_wrappers_are_warned_about(saved):
+    env = TransformReward(gymnasium.make("FrozenLake-v1"), lambda reward: -reward)
+    with pytest.warns(UserWarning, match=r"wrappers none, but .* \['TransformReward'\]") as caught:
+        POWR.load(saved, env)
+    assert [warning.filename for warning in caught] == [__file__]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        POWR.load(saved, TimeLimit(gymnasium.make("FrozenLake-v1"), 50))
+
+
+def test_another_time_limit_changes_no_policy_of_the_extension(path):
+    def lake(limit):
+        return gymnasium.make("FrozenLake-v1", max_episode_steps=limit)
+
+    agent = OptimisticPOWR(lake(20)).learn(600)
+    gamma = agent.settings_["gamma"][0]
+    agent.save(path)
+    loaded = OptimisticPOWR.load(path, lake(100))
+    assert loaded.gamma == gamma != OptimisticPOWR(lake(100)).settings_["gamma"][0]
+    np.testing.assert_array_equal(
+        loaded.action_probabilities(range(16)), agent.action_probabilities(range(16))
+    )
+
+
+# -- files that are not agents --------------------------------------------------------------------
+
+
+def rewrite(saved, path, /, **replaced):
+    """A copy with other arrays in it; None leaves one out."""
+    with np.load(saved) as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    arrays |= replaced
+    np.savez(path, **{name: array for name, array in arrays.items() if array is not None})
+
+
+def rewrite_metadata(saved, path, change):
+    with np.load(saved) as archive:
+        metadata = json.loads(str(archive["metadata"]))
+    change(metadata)
+    rewrite(saved, path, metadata=np.array(json.dumps(metadata)))
+
+
+def refused(path, message, env=None):
+    with pytest.raises(ValueError, match=rf"agent\.npz cannot be loaded: .*({message})"):
+        POWR.load(path, env)
+
+
+def test_a_missing_file_is_a_missing_file(path):
+    with pytest.raises(FileNotFoundError, match=r"agent\.npz"):
+        POWR.load(path)
+
+
+@pytest.mark.parametrize("content", [b"", b"hello", b"\x93NUMPY\x01\x00", pickle.dumps([1, 2])])
+def test_another_kind_of_file_is_refused(content, path):
+    path.write_bytes(content)
+    refused(path, "it is not an .npz file")
+
+
+@pytest.mark.parametrize("fraction", [0.1, 0.5, 0.99])
+def test_a_truncated_file_is_refused(saved, path, fraction):
+    content = saved.read_bytes()
+    path.write_bytes(content[: int(fraction * len(content))])
+    refused(path, r"it is not an \.npz file of an agent, or it is damaged")
+
+
+ARRAYS = [
+    *("metadata", "states", "last_states", "breaks", "actions"),
+    *("rewards", "terminated", "ended", "coefficients"),
+]
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+def test_a_missing_array_is_named(saved, path, name):
+    with np.load(saved) as archive:
+        assert set(archive.files) == set(ARRAYS)
+    rewrite(saved, path, **{name: None})
+    refused(path, name)
+
+
+class Bomb:
+    def __reduce__(self):
+        return os.mkdir, ("exploded",)
+
+
+@pytest.mark.parametrize("name", ["metadata", "states", "coefficients", "payload"])
+def test_pickled_objects_are_refused_and_never_run(saved, path, name, monkeypatch):
+    rewrite(saved, path, **{name: np.array([Bomb()], dtype=object)})
+    monkeypatch.chdir(path.parent)
+    refused(path, "allow_pickle=False")
+    assert not os.path.exists("exploded")
+
+
+ABSURD = {
+    "states": [np.zeros((16, 2)), np.zeros(16), np.array(3), np.array(["a"])],
+    "last_states": [np.zeros(1, int)],
+    "breaks": [np.zeros(3, bool)],
+    "actions": [np.zeros(3, int), np.full(105, 200, np.uint8), np.zeros(105)],
+    "rewards": [np.full(105, np.nan), np.zeros(10**6), np.array(1.0)],
+    "terminated": [np.full(105, 0.5), np.zeros(3, bool)],
+    "ended": [np.zeros(3, bool), np.zeros(105)],
+    "coefficients": [np.zeros((1, 4)), np.zeros((16, 5)), np.full((16, 4), np.nan)],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "array"), [(name, array) for name, arrays in ABSURD.items() for array in arrays]
+)
+def test_arrays_that_do_not_fit_are_refused(saved, path, name, array):
+    rewrite(saved, path, **{name: array})
+    refused(path, "")
+
+
+NOT_AS_SAVED = "its contents are not as save writes them"
+BAD_METADATA = {
+    "another format": (lambda m: m.update(format=2, version="1.0"), r"format 2, written by powr 1"),
+    "id that imports": (lambda m: m["environment"].update(id="os:CartPole-v1"), "import a module"),
+    "unknown id": (lambda m: m["environment"].update(id="Nothing-v0"), "cannot be made here"),
+    "unknown argument": (lambda m: m["environment"]["kwargs"].update(x=1), "cannot be made here"),
+    "unknown kernel": (lambda m: m.update(kernel={"name": "POWR"}), "its kernel 'POWR' is not"),
+    "kernel with bandwidth": (
+        lambda m: m.update(kernel={"name": "Dirac", "bandwidth": 1}),
+        NOT_AS_SAVED,
+    ),
+    "bad setting": (lambda m: m["settings"].update(gamma=2.0), "gamma must be"),
+    "unknown setting": (lambda m: m["settings"].update(speed=2.0), NOT_AS_SAVED),
+    "later epochs": (lambda m: m["state"]["epochs"].append(1000), "its epochs .* do not fit 105"),
+    "negative epochs": (lambda m: m["state"].update(epochs=[-1]), "its epochs"),
+    "no list of epochs": (lambda m: m["state"].update(epochs=3), NOT_AS_SAVED),
+    "episodes": (lambda m: m.update(starts=[50, 3]), "its episodes do not fit"),
+    "no settings": (lambda m: m.pop("settings"), NOT_AS_SAVED),
+    "random state": (lambda m: m["random_states"].update(training={}), ""),
+}
+
+
+@pytest.mark.parametrize(("change", "message"), BAD_METADATA.values(), ids=BAD_METADATA)
+def test_metadata_that_do_not_fit_are_refused(saved, path, change, message):
+    rewrite_metadata(saved, path, change)
+    refused(path, message)
+
+
+# -- any bytes ------------------------------------------------------------------------------------
+
+json_values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=5)
+    | st.sampled_from(["../escaped", "/escaped", "os:system", "__import__('os')", 10**400]),
+    lambda children: (
+        st.lists(children, max_size=3) | st.dictionaries(st.text(max_size=5), children, max_size=3)
+    ),
+    max_leaves=5,
+)
+arrays = st.tuples(
+    st.sampled_from([bool, np.int8, np.int64, np.uint64, float, complex, "U3", "S3", "M8[s]"]),
+    st.lists(st.integers(0, 3), max_size=3),
+).map(lambda kind: np.zeros(kind[1], kind[0]))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """The current folder of all that is loaded here: it holds one file, before and after."""
+    before = os.getcwd()
+    os.chdir(tmp_path_factory.mktemp("loading"))
+    yield
+    os.chdir(before)
+
+
+def load_or_refuse(content=None):
+    if content is not None:
+        with open("agent.npz", "wb") as file:
+            file.write(content)
+    refusal = "agent.npz cannot be loaded: "
+    try:
+        POWR.load("agent.npz")
+    except ValueError as error:
+        refusal = str(error)
+    assert refusal.startswith("agent.npz cannot be loaded: ")
+    assert os.listdir() == ["agent.npz"]
+
+
+@settings(max_examples=60)
+@given(data=st.data())
+def test_damaged_bytes(saved, folder, data):
+    content = saved.read_bytes()
+    start = data.draw(st.integers(0, len(content)))
+    length = data.draw(st.integers(0, 40))
+    load_or_refuse(content[:start] + data.draw(st.binary(max_size=40)) + content[start + length :])
+
+
+def places(value, path=()):
+    """Paths to every value inside JSON data."""
+    yield path
+    if isinstance(value, dict):
+        for key in value:
+            yield from places(value[key], (*path, key))
+
+
+def replaced(value, path, new):
+    if not path:
+        return new
+    return {**value, path[0]: replaced(value[path[0]], path[1:], new)}
+
+
+@pytest.mark.filterwarnings("ignore:the agent was trained with the wrappers")
+@settings(max_examples=100)
+@given(data=st.data())
+def test_other_metadata(saved, folder, data):
+    with np.load(saved) as archive:
+        metadata = json.loads(str(archive["metadata"]))
+    path = data.draw(st.sampled_from(sorted(places(metadata), key=repr)))
+    text = json.dumps(replaced(metadata, path, data.draw(json_values)))
+    rewrite(saved, "agent.npz", metadata=np.array(text))
+    load_or_refuse()
+
+
+@settings(max_examples=60)
+@given(st.sampled_from(ARRAYS), arrays)
+def test_other_arrays(saved, folder, name, array):
+    rewrite(saved, "agent.npz", **{name: array})
+    load_or_refuse()
