@@ -1,4 +1,4 @@
-"""OptimisticPOWR with other planners: all agree with dynamic programming, and differ in nothing else."""
+"""OptimisticPOWR with other planners: all find the optimum, and differ in nothing else."""
 
 import pickle
 

@@ -19,7 +19,7 @@ SINGLE = {
     "overrides": {"a2c-authors": {"MountainCar-v0": 20000}},
 }
 
-# At the end of the copy's powr/optimistic/planners.py: a plan within an episode begins and never ends.
+# At the end of the copy's powr/optimistic/planners.py: a plan within an episode never ends.
 HOLD = """
 
 def _hold(*_):

@@ -14,9 +14,9 @@ from selectolax.lexbor import LexborHTMLParser
 
 from suite import config
 from suite.claims import deviations, ledger
-from suite.config.kinds import kind_of
 from suite.claims.page import Group, group_of
 from suite.claims.verdicts import THEORY_VERDICTS, VERDICTS
+from suite.config.kinds import kind_of
 from suite.report import evidence, explorer, report
 from suite.results.summary import Planned
 from tests.support import replication
