@@ -7,7 +7,6 @@ from pkgutil import resolve_name
 import gymnasium
 import numpy as np
 import pytest
-from gymnasium.spaces import Box, Discrete
 from stable_baselines3.common.callbacks import EvalCallback
 
 from powr import POWR, OptimisticPOWR
@@ -433,14 +432,6 @@ def test_an_environment_that_returns_its_own_array_is_learned_like_any_other(cls
     assert_same(shared, cls(Corridor(continuous=True)).learn(55))
 
 
-@pytest.mark.parametrize("kind", [np.float16, np.float32, np.int8, np.array])
-def test_rewards_of_any_precision_are_taken_without_a_warning(kind):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        agent = POWR(Paid(kind)).learn(40)
-    assert_same(agent, POWR(Corridor()).learn(40))
-
-
 # -- predict --------------------------------------------------------------------------------------
 
 
@@ -456,10 +447,6 @@ def test_one_observation_has_one_action_a_batch_a_batch_and_none_none(make):
     assert agent.predict(places[:0])[0].shape == (0,)
     assert agent.action_probabilities(places[:0]).shape == (0, 2)
     assert agent.action_values(places).shape == (10, 2)
-
-
-def test_an_untrained_agent_is_indifferent(make):
-    np.testing.assert_array_equal(probabilities(make()), np.full((10, 2), 0.5))
 
 
 @pytest.mark.parametrize("continuous", [False, True])
@@ -527,26 +514,3 @@ def test_an_unbounded_dimension_has_a_third_of_the_first_epochs_spread():
     expected = np.ptp(first, axis=0) / 3
     expected[[0, 2]] = 2 * bounds[[0, 2]] / 3
     np.testing.assert_allclose(agent.model_.kernel.bandwidth, expected, rtol=1e-6)
-
-
-@both
-def test_a_dimension_without_spread_is_no_obstacle(cls):
-    env = Corridor(continuous=True)
-    env.observation_space = Box(-np.inf, np.inf, (2,))
-    env.observation = lambda: np.array([env.place, 3.0])
-    agent = cls(env).learn(60)
-    assert np.isfinite(agent.action_probabilities([[2.0, 3.0]])).all()
-
-
-def test_a_kernel_given_is_used():
-    kernel = Exponential([0.5, 0.05])
-    assert POWR("MountainCar-v0", kernel=kernel).learn(200).model_.kernel is kernel
-
-
-@both
-def test_a_single_action_is_always_taken(cls):
-    env = Corridor()
-    env.action_space = Discrete(1, start=1)
-    agent = cls(env).learn(25)
-    assert set(agent.data.columns()[1].tolist()) == {0}
-    assert agent.predict(3)[0] == 1
