@@ -82,6 +82,6 @@ def test_a_table_keeps_its_values_when_its_index_grows():
     index = index_of(LABELS)
     policy = make_policy(Table(index, np.arange(9.0).reshape(3, 3)))
     before = policy([4, 99]), policy.act(99, 0.5)
-    index.number(np.array([99]))
+    index.number(np.array([50, 51, 99]))
     np.testing.assert_array_equal(policy([4, 99]), before[0])
     assert policy.act(99, 0.5) == before[1] == 1

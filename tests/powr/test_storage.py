@@ -54,10 +54,11 @@ def saved(tmp_path_factory):
 @pytest.mark.parametrize(("make", "n"), RUNS.values(), ids=RUNS)
 def test_a_loaded_agent_is_the_same_and_goes_on_the_same(make, n, path):
     agent = make().learn(n)
+    observations = agent.data.columns()[0][:50]
+    agent.predict(observations)  # a draw that the file must not forget
     agent.save(path)
     loaded = type(agent).load(path)
     assert_same(loaded, agent)
-    observations = agent.data.columns()[0][:50]
     for ask in (
         lambda one: one.predict(observations)[0],
         lambda one: one.predict(observations, deterministic=True)[0],
