@@ -261,7 +261,7 @@ PLAN_PARTS = {
 @pytest.mark.parametrize(
     ("kind", "part"), [(kind, part) for kind, parts in PLAN_PARTS.items() for part in parts]
 )
-def test_an_interrupted_plan_leaves_the_old_policy(kind, part, after, monkeypatch):
+def test_an_interrupted_plan_leaves_the_old_policy(kind, part, after, monkeypatch, tmp_path):
     cls, continuous = KINDS[kind]
     agent = cls(Corridor(continuous=continuous), seed=1000).learn(21)
     before = agent._behaviour()(PLACES[continuous])
@@ -283,7 +283,10 @@ def test_an_interrupted_plan_leaves_the_old_policy(kind, part, after, monkeypatc
     assert_whole(agent)
     np.testing.assert_array_equal(agent._behaviour()(PLACES[continuous]), before)
     n_plans = agent.n_plans_
+    agent.save(tmp_path / "agent.npz")
+    twin = cls.load(tmp_path / "agent.npz", Corridor(continuous=continuous))
     assert_whole(agent.learn(60))
+    assert_same(agent, twin.learn(60))  # nothing half updated was kept
     assert agent.n_plans_ > n_plans
     assert not np.array_equal(agent._behaviour()(PLACES[continuous]), before)
     if cls is POWR:  # the interrupted epoch's data are learned from with the next one
