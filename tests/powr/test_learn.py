@@ -247,6 +247,7 @@ PLAN_PARTS = {
     "POWR, box": ["powr.world_model.WorldModel.solve", "powr.agent.make_policy"],
     "OptimisticPOWR, finite": [
         "powr.data.Counts.add",
+        "powr.data.Counts._append_triples",
         "powr.solvers.empirical_mdp.EmpiricalMDP.solve",
         "powr.optimistic.returns.ReturnRange.see",
     ],
