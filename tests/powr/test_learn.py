@@ -247,7 +247,6 @@ PLAN_PARTS = {
     "POWR, box": ["powr.world_model.WorldModel.solve", "powr.agent.make_policy"],
     "OptimisticPOWR, finite": [
         "powr.data.Counts.add",
-        "powr.data.Counts._append_triples",
         "powr.solvers.empirical_mdp.EmpiricalMDP.solve",
         "powr.optimistic.returns.ReturnRange.see",
     ],
@@ -292,6 +291,24 @@ def test_an_interrupted_plan_leaves_the_old_policy(kind, part, after, monkeypatc
     assert not np.array_equal(agent._behaviour()(PLACES[continuous]), before)
     if cls is POWR:  # the interrupted epoch's data are learned from with the next one
         assert agent.model_.n_transitions_ == np.flatnonzero(agent.data.ended)[-1] + 1
+
+
+@both
+def test_counts_that_were_half_added_are_made_again(cls, monkeypatch, tmp_path):
+    agent = cls(Corridor(), seed=1000).learn(21)
+
+    def interrupted(counts):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("powr.data.Counts.pair_continuing", property(interrupted))
+        with pytest.raises(KeyboardInterrupt):
+            agent.learn(40)
+    agent.save(tmp_path / "agent.npz")
+    twin = cls.load(tmp_path / "agent.npz", Corridor())
+    assert_same(agent.learn(60), twin.learn(60))
+    places = PLACES[False]
+    np.testing.assert_array_equal(agent.action_values(places), twin.action_values(places))
 
 
 def test_an_interrupted_plan_is_made_as_if_its_epoch_had_gone_on(monkeypatch):
