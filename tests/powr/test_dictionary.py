@@ -31,16 +31,6 @@ def test_kernel_is_missed_by_no_more_than_the_tolerance(kernel, tolerance, chunk
 
 
 @kernels
-def test_features_project_onto_the_span_of_the_pivots(kernel):
-    dictionary = grown(kernel, 0.1)
-    to_pivots = kernel(UNSEEN, dictionary.pivots)
-    among_pivots = kernel(dictionary.pivots, dictionary.pivots)
-    features = dictionary.features(UNSEEN)
-    projection = to_pivots @ np.linalg.solve(among_pivots, to_pivots.T)
-    np.testing.assert_allclose(features @ features.T, projection, atol=1e-12)
-
-
-@kernels
 def test_growth_keeps_the_features_there_were(kernel):
     dictionary = grown(kernel, 1e-3, STATES[:50])
     before, rank = dictionary.features(UNSEEN), dictionary.rank
@@ -67,13 +57,6 @@ def test_pivots_are_taken_where_most_is_missing():
     dictionary = Dictionary(Gaussian(1.0), (1,), 1e-6, max_rank=2)
     dictionary.grow(line)
     np.testing.assert_array_equal(dictionary.pivots, [[0.0], [5.0]])
-
-
-def test_a_state_offered_again_adds_nothing():
-    dictionary = grown(Exponential(1.0), 0.0)
-    assert dictionary.rank == len(STATES)
-    dictionary.grow(STATES)
-    assert dictionary.rank == len(STATES)
 
 
 def test_rank_stops_at_its_maximum():

@@ -105,10 +105,6 @@ class TestBandwidth:
             make([1.0, 2.0])(BOX, BOX)
 
 
-def test_dirac_of_distinct_states_is_the_identity():
-    np.testing.assert_array_equal(Dirac()(np.arange(4), np.arange(4)), np.eye(4))
-
-
 def test_every_built_in_kernel_is_tested():
     assert {type(case.values[0]) for case in KERNELS} == set(BUILT_IN.values())
 
@@ -195,18 +191,6 @@ def test_an_expansion_too_large_for_one_gram_matrix_is_made_in_parts(monkeypatch
     monkeypatch.setattr(kernels, "LARGEST_GRAM", 30)
     parts = expansion(Exponential(0.5), OTHER_BOX, BOX, coefficients)
     np.testing.assert_allclose(parts, whole, rtol=1e-14)
-
-
-def test_the_dictionary_stops_at_the_rank_of_the_kernel():
-    assert WorldModel(linear, 2, method="nystrom").fit(*data()).rank_ == 3
-
-
-def test_an_agent_learns_with_a_kernel_of_ones_own():
-    kernel = Scaled(Exponential([0.6, 0.06]), 2.0)
-    agent = POWR("MountainCar-v0", kernel=kernel, max_rank=50)
-    agent.learn(450)
-    assert np.ptp(agent.action_probabilities([[-0.5, 0.0]])) > 0
-    assert agent.model_.rank_ <= 50
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from powr.kernels import Exponential, Gaussian, Matern52
-from powr.optimistic.kriging import Kriging, farthest_points, spread
+from powr.optimistic.kriging import Kriging, spread
 
 
 def dense_kriging(kernel, centers, queries, noise):
@@ -50,13 +50,6 @@ def test_repeated_centers_are_no_obstacle():
     np.testing.assert_allclose(predicted, values, atol=1e-3)
 
 
-def test_landmarks_are_far_from_each_other():
-    points = np.concatenate([np.zeros((50, 1)), np.linspace(0, 1, 5)[:, None]])
-    numbers = farthest_points(points, 5)
-    assert sorted(points[numbers, 0]) == [0.0, 0.25, 0.5, 0.75, 1.0]
-    assert len(farthest_points(np.zeros((9, 2)), 5)) == 1
-
-
 def literal_spread(points, n_points, cell=1e-3):
     """The first point of each cell, in the finest grid that has few enough of them."""
     numbers = list(range(len(points)))
@@ -90,8 +83,3 @@ def test_in_any_dimension_a_spread_covers_the_points(dimensions, shift, n):
         cdist(points, points[numbers]).min(axis=1).max() for numbers in (chosen, drawn)
     )
     assert farthest < 1.2 * at_random
-
-
-def test_points_that_repeat_are_spread_once():
-    points = np.repeat(np.random.default_rng(1002).normal(size=(10, 12)), 200, axis=0)
-    np.testing.assert_array_equal(spread(points, 600), np.arange(0, 2000, 200))

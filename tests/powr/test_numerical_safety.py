@@ -126,43 +126,6 @@ def test_one_transition_has_its_value_in_closed_form(kernel, gamma, method):
         np.testing.assert_allclose(q, [[0, expected, 0]], rtol=1e-7, atol=1e-12)
 
 
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
-@pytest.mark.parametrize("factor", [1e9, 1e-9])
-def test_values_scale_with_rewards(kernel, method, factor):
-    data = transitions()
-    scaled = {**data, "rewards": factor * data["rewards"]}
-    plain, large = (
-        action_values(each, kernel, method, 1e-6, 0.99)(data["states"]) for each in (data, scaled)
-    )
-    np.testing.assert_allclose(large, factor * plain, rtol=1e-7)
-
-
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
-def test_a_strong_ridge_shrinks_every_value_to_zero(kernel, method):
-    data = transitions()
-    values = action_values(data, kernel, method, 1e12, 0.9999)(data["states"])
-    assert np.abs(values).max() < 1e-9
-
-
-def test_values_next_to_a_singular_system_fit_their_equation():
-    """The kernel extends f from 0 and 1/2 almost linearly, so the difference grows fivefold."""
-    states, next_states = np.array([[0.0], [0.5]]), np.array([[-1.0], [1.5]])
-    data = {
-        "states": states,
-        "actions": [0, 0],
-        "rewards": [1.0, -1.0],
-        "next_states": next_states,
-        "terminated": [False, False],
-    }
-    gamma = 0.2
-    for method in METHODS:
-        q = action_values(data, Gaussian(2.0), method, 1e-12, gamma, n_actions=1)
-        backup = np.array(data["rewards"])[:, None] + gamma * q(next_states)
-        np.testing.assert_allclose(q(states), backup, rtol=1e-6)
-
-
 AGENTS = [
     *((OptimisticPOWR, continuous, {}) for continuous in (False, True)),
     (POWR, False, {}),

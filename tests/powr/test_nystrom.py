@@ -112,6 +112,9 @@ def test_products_reach_the_accuracy_of_the_direct_solve(data):
     model.partial_fit(*part_of(data, 1505, 2900))
     assert_solves(model, sharp)
     assert solver.factors is not factors
+    assert solver.factors._lu[0].dtype == np.float32
+    single, double = (solver._tables[precision].view for precision in (np.float32, np.float64))
+    np.testing.assert_allclose(single, double, atol=1e-6)
 
 
 def test_a_solve_without_tables_of_features_is_the_same(data, monkeypatch):

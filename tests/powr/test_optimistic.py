@@ -9,7 +9,7 @@ from powr import OptimisticPOWR
 from powr.data import History
 from powr.kernels import Dirac, Exponential, Matern52
 from powr.mirror_descent import softmax
-from powr.optimistic.displacement import DisplacementMap, DisplacementModel
+from powr.optimistic.displacement import DisplacementModel
 from powr.optimistic.growing_steps import POLICY_ITERATION, VALUE_ITERATION, settle
 from powr.optimistic.news import News
 from powr.optimistic.planners import FinitePlanner
@@ -160,19 +160,6 @@ def test_the_untried_is_worth_the_best_return_seen(reward, preferred):
     assert planner.policy.greedy([0]) == [preferred]
 
 
-def test_a_plan_is_due_at_the_first_visit_and_as_counts_grow():
-    planner = Planner()
-    due = []
-    for visit in range(12):
-        due.append(planner.observe((0, 0, float(visit % 2), 0, False), False))
-        if due[-1]:
-            planner.plan()
-    assert due[0]
-    assert due[1]  # another reward: the task is random
-    assert 3 <= sum(due) <= 8
-    assert planner.observe((0, 1, 0.0, 0, False), False)
-
-
 def test_where_nothing_is_random_a_plan_is_due_at_first_visits_only():
     planner = Planner()
     due = [planner.observe((0, 0, 1.0, 0, False), False)]
@@ -193,32 +180,6 @@ def test_in_many_states_plans_wait_for_a_share_of_news():
     np.testing.assert_allclose(growth, 1.01, atol=0.001)
 
 
-def test_in_many_states_a_plan_does_not_wait_where_a_new_pair_comes_again():
-    """The policy goes there until it knows better, as in a room that is never left."""
-    news = News()
-    for state in range(1500):
-        news.see((state, 0), (state + 1, -1.0, False))
-    news.pairs = set()
-    assert not news.see((7, 0), (8, -1.0, False))
-    assert not news.see((7, 1), (7, -1.0, False))
-    assert news.see((7, 1), (7, -1.0, False))
-
-
-def test_in_many_states_an_episode_ends_with_a_plan():
-    planner = Planner()
-    for state in range(1500):
-        planner.observe((state, 0, -1.0, state + 1, False), False)
-    planner.plan()
-    assert not planner.observe((1500, 0, -1.0, 1501, False), False)
-    assert planner.observe((1501, 0, -1.0, 1502, False), True)
-
-
-def test_plans_wait_for_the_end_of_the_episode_where_that_is_asked_for():
-    planner = Planner(plan_within_episodes=False)
-    assert not planner.observe((0, 0, 1.0, 1, False), False)
-    assert planner.observe((1, 0, 1.0, 0, False), True)
-
-
 @pytest.mark.parametrize("pulls", [1, 200])
 @pytest.mark.parametrize("scale", SCALES)
 def test_the_better_of_two_arms_is_found(scale, pulls):
@@ -234,13 +195,6 @@ def test_a_task_that_never_ends_is_learned():
     agent = OptimisticPOWR(Endless(), seed=1000).learn(400)
     assert agent.episode_returns == []
     np.testing.assert_array_equal(agent.predict(range(9), deterministic=True)[0], np.ones(9))
-
-
-def test_a_box_task_that_never_ends_is_planned_for():
-    env = gymnasium.make("MountainCar-v0", max_episode_steps=-1)
-    agent = OptimisticPOWR(env, seed=1000).learn(150)
-    assert agent.n_plans_ > 1
-    assert np.ptp(agent.action_probabilities([[-0.5, 0.01]])) > 0
 
 
 # -- boxes ----------------------------------------------------------------------------------------
@@ -271,20 +225,6 @@ def test_the_map_of_a_linear_system_is_exact():
         expected = states @ matrix.T + pushes[action] - states
         np.testing.assert_allclose(predicted[:, action, :2] * model.scale, expected, atol=1e-3)
     np.testing.assert_allclose(predicted[:, :, 2], -1.0, atol=1e-3)
-
-
-def test_terminal_states_are_worth_nothing_and_others_their_cost():
-    columns, *_ = linear_system()
-    model = model_of(columns)
-    ends = columns[3][columns[4]] / model.scale
-    inside = model.value(np.array([[0.0, 0.0]]) / model.scale)[0]
-    assert inside < -2.0
-    # The ridge of the values blurs the border a little.
-    assert np.abs(model.value(ends)).mean() < 0.05 * abs(inside)
-    is_end = (model.centers[:, None] == ends).all(axis=2).any(axis=1)
-    assert is_end.sum() == columns[4].sum()
-    np.testing.assert_array_equal(model.values[is_end], 0.0)
-    assert (model.values[~is_end] < 0).all()
 
 
 @pytest.mark.parametrize("mirror_steps", [1, 5, 40])
@@ -383,10 +323,3 @@ def test_the_prior_is_said_to_be_what_it_is(episodes, best, reason):
     value, why = planner.chosen()["prior"]
     assert value == planner.returns.best == best
     assert reason in why
-
-
-def test_no_step_predicted_beyond_the_data_is_longer_than_those_seen():
-    states = np.linspace(0.0, 1.0, 20)[:, None]
-    targets = np.hstack([states, np.zeros((20, 1))])  # steps grow with the state
-    learned = DisplacementMap(states, np.zeros(20, int), targets, 1)
-    np.testing.assert_allclose(learned(np.array([[0.5], [3.0]]))[:, 0, 0], [0.5, 1.0], atol=1e-3)

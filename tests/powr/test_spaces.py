@@ -4,7 +4,7 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete, Tuple
-from gymnasium.vector.utils import batch_space, concatenate, create_empty_array
+from gymnasium.vector.utils import concatenate, create_empty_array
 
 from powr import POWR, OptimisticPOWR
 from powr.environments.spaces import MOST_DIMENSIONS, observations_of
@@ -63,13 +63,6 @@ def test_a_batch_has_the_states_of_its_observations(space):
         np.testing.assert_array_equal(one, [observations.state(sample)])
 
 
-@pytest.mark.parametrize("shape", [(3,), (2, 2)])
-def test_a_batch_of_no_boxes_has_no_states(shape):
-    states, single = observations_of(Box(-1, 1, shape)).states(np.empty((0, *shape)))
-    assert not single
-    assert states.shape == (0, np.prod(shape))
-
-
 PARTS = {
     "Blackjack": Tuple([Discrete(32), Discrete(11), Discrete(2)]),
     "as many numbers as parts": Tuple([MultiDiscrete([4, 4]), MultiBinary(2)]),
@@ -106,15 +99,6 @@ def test_a_tuple_of_numbers_may_come_as_a_list_or_an_array():
         states, single = observations.states(one)
         assert single
         assert states.tolist() == expected[:1]
-
-
-def test_an_agent_takes_a_list_of_tuples():
-    agent = POWR("Blackjack-v1").learn(50)
-    rows = [(14, 10, 0), (20, 3, 1), (5, 1, 0), (9, 2, 1)]
-    assert agent.predict(rows)[0].shape == (4,)
-    np.testing.assert_array_equal(
-        agent.action_probabilities(rows), [agent.action_probabilities(row)[0] for row in rows]
-    )
 
 
 def test_more_combinations_than_integers_are_hashed_alike_in_every_process():
@@ -248,11 +232,3 @@ def test_the_remedy_for_other_actions_works(make, n_actions):
     agent = POWR(names["env"]).learn(420)
     assert agent.n_actions == n_actions
     assert len(agent.episode_returns) >= 2
-
-
-def test_batches_are_what_gymnasium_calls_batches():
-    space = Dict({"b": Discrete(3), "a": MultiDiscrete([2, 2])})
-    batched = batch_space(space, 4)
-    batched.seed(0)
-    states, single = observations_of(space).states(batched.sample())
-    assert (len(states), single) == (4, False)

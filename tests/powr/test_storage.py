@@ -54,10 +54,11 @@ def saved(tmp_path_factory):
 @pytest.mark.parametrize(("make", "n"), RUNS.values(), ids=RUNS)
 def test_a_loaded_agent_is_the_same_and_goes_on_the_same(make, n, path):
     agent = make().learn(n)
+    observations = agent.data.columns()[0][:50]
+    agent.predict(observations)  # a draw that the file must not forget
     agent.save(path)
     loaded = type(agent).load(path)
     assert_same(loaded, agent)
-    observations = agent.data.columns()[0][:50]
     for ask in (
         lambda one: one.predict(observations)[0],
         lambda one: one.predict(observations, deterministic=True)[0],
@@ -67,20 +68,6 @@ def test_a_loaded_agent_is_the_same_and_goes_on_the_same(make, n, path):
     assert_same(loaded.learn(450), agent.learn(450))
     for name in ("n_overshoots_", "worst_overshoot_", "settings_"):
         assert getattr(loaded, name, None) == getattr(agent, name, None)
-
-
-@pytest.mark.parametrize(("make", "n"), RUNS.values(), ids=RUNS)
-def test_saving_hardly_changes_what_comes(make, n, path):
-    """The same steps as without it; policies to rounding, which ten steps of learning enlarge."""
-    agent, other = make().learn(n), make().learn(n)
-    agent.save(path)
-    agent.learn(250)
-    other.learn(250)
-    np.testing.assert_array_equal(agent.data.columns()[1], other.data.columns()[1])
-    observations = agent.data.columns()[0][:50]
-    np.testing.assert_allclose(
-        *(each.action_probabilities(observations) for each in (agent, other)), atol=1e-6
-    )
 
 
 @pytest.mark.parametrize("cls", [POWR, OptimisticPOWR])
@@ -132,13 +119,6 @@ def test_settings_are_kept(path):
     assert (loaded.prior, loaded.plan_within_episodes, loaded.gamma) == (3.0, False, None)
 
 
-def test_a_setting_changed_in_between_is_kept(path):
-    agent = POWR(Corridor(), seed=4).learn(30)
-    agent.step_size = 2.0
-    agent.save(path)
-    assert_same(POWR.load(path, Corridor()).learn(30), agent.learn(30))
-
-
 def test_saving_is_deterministic_and_leaves_nothing_else_behind(saved, tmp_path):
     POWR.load(saved).save(str(tmp_path / "again"))
     assert (tmp_path / "again").read_bytes() == saved.read_bytes()
@@ -154,11 +134,6 @@ def test_a_failing_save_leaves_the_old_file(saved, path, monkeypatch):
     assert os.listdir(path.parent) == [path.name]
     with pytest.raises(FileNotFoundError, match=r"there is no folder .*nowhere"):
         POWR("FrozenLake-v1").save(path.parent / "nowhere" / "agent.npz")
-
-
-def test_a_file_of_15000_steps_of_taxi_is_small(path):
-    POWR("Taxi-v3", episodes_per_epoch=100, seed=1000).learn(15_000).save(path)
-    assert path.stat().st_size < 100_000
 
 
 # -- classes and kernels --------------------------------------------------------------------------
@@ -260,12 +235,6 @@ def test_another_environment_is_refused(saved, env, message):
         POWR.load(saved, env)
 
 
-def test_another_numbering_of_actions_is_refused(path):
-    POWR(Corridor(start=1)).save(path)
-    with pytest.raises(ValueError, match=r"action space Discrete\(2, start=1\), but"):
-        POWR.load(path, Corridor(start=0))
-
-
 def test_other_wrappers_are_warned_about(saved):
     env = TransformReward(gymnasium.make("FrozenLake-v1"), lambda reward: -reward)
     with pytest.warns(UserWarning, match=r"wrappers none, but .* \['TransformReward'\]") as caught:
@@ -311,11 +280,6 @@ def rewrite_metadata(saved, path, change):
 def refused(path, message, env=None):
     with pytest.raises(ValueError, match=rf"agent\.npz cannot be loaded: .*({message})"):
         POWR.load(path, env)
-
-
-def test_a_missing_file_is_a_missing_file(path):
-    with pytest.raises(FileNotFoundError, match=r"agent\.npz"):
-        POWR.load(path)
 
 
 @pytest.mark.parametrize("content", [b"", b"hello", b"\x93NUMPY\x01\x00", pickle.dumps([1, 2])])
@@ -420,10 +384,6 @@ json_values = st.recursive(
     ),
     max_leaves=5,
 )
-arrays = st.tuples(
-    st.sampled_from([bool, np.int8, np.int64, np.uint64, float, complex, "U3", "S3", "M8[s]"]),
-    st.lists(st.integers(0, 3), max_size=3),
-).map(lambda kind: np.zeros(kind[1], kind[0]))
 
 
 @pytest.fixture(scope="module")
@@ -446,15 +406,6 @@ def load_or_refuse(content=None):
         refusal = str(error)
     assert refusal.startswith("agent.npz cannot be loaded: ")
     assert os.listdir() == ["agent.npz"]
-
-
-@settings(max_examples=60)
-@given(data=st.data())
-def test_damaged_bytes(saved, folder, data):
-    content = saved.read_bytes()
-    start = data.draw(st.integers(0, len(content)))
-    length = data.draw(st.integers(0, 40))
-    load_or_refuse(content[:start] + data.draw(st.binary(max_size=40)) + content[start + length :])
 
 
 def places(value, path=()):
@@ -480,11 +431,4 @@ def test_other_metadata(saved, folder, data):
     path = data.draw(st.sampled_from(sorted(places(metadata), key=repr)))
     text = json.dumps(replaced(metadata, path, data.draw(json_values)))
     rewrite(saved, "agent.npz", metadata=np.array(text))
-    load_or_refuse()
-
-
-@settings(max_examples=60)
-@given(st.sampled_from(ARRAYS), arrays)
-def test_other_arrays(saved, folder, name, array):
-    rewrite(saved, "agent.npz", **{name: array})
     load_or_refuse()

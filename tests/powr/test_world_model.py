@@ -99,18 +99,6 @@ def test_action_values_of_random_mdps_are_exact(seed, size, terminates):
     np.testing.assert_allclose(q, expected, rtol=1e-8, atol=1e-8 * np.abs(expected).max())
 
 
-def test_error_vanishes_in_proportion_to_the_regularization():
-    mdp = TabularMDP.from_env("FrozenLake-v1")
-    policy = random_policy(np.random.default_rng(0), mdp.n_states, mdp.n_actions)
-    exact = mdp.action_values(policy, 0.99)
-    errors = []
-    for regularization in (1e-6, 1e-8, 1e-10):
-        model = fitted_to_table(exact_frequencies(mdp), mdp.n_actions, regularization)
-        q = model.action_values(table_policy(policy), 0.99)(np.arange(mdp.n_states))
-        errors.append(np.abs(q - exact).max())
-    np.testing.assert_allclose(np.divide(errors[:-1], errors[1:]), 100, rtol=0.01)
-
-
 @given(seeds, sizes, regularizations, st.integers(1, 60), st.sampled_from([0.0, 0.9, 0.99]))
 def test_regularized_action_values_are_those_of_the_shrunk_model(
     seed, size, regularization, n, gamma
@@ -224,25 +212,6 @@ def test_nystrom_equals_exact(kernel, regularization, gamma):
     np.testing.assert_allclose(nystrom(unseen), exact(unseen), rtol=0, atol=2e-4 * scale)
 
 
-def test_nystrom_needs_fewer_states_where_the_kernel_is_smooth():
-    data = sample_transitions(np.random.default_rng(0), 300)
-    model = WorldModel(Gaussian(1.5), N_ACTIONS, method="nystrom", tolerance=1e-6).fit(*data)
-    assert model.rank_ < len(model.states_) / 2
-
-
-def test_nystrom_with_the_dirac_kernel_equals_exact():
-    rng = np.random.default_rng(0)
-    mdp, policy = random_mdp(rng, 6, 2, terminates=True), random_policy(rng, 6, 2)
-    data = exact_frequencies(mdp)
-    exact, nystrom = (
-        WorldModel(Dirac(), 2, method=method)
-        .fit(*data)
-        .action_values(table_policy(policy), 0.9)(np.arange(6))
-        for method in ("exact", "nystrom")
-    )
-    np.testing.assert_allclose(nystrom, exact, rtol=1e-10)
-
-
 @pytest.mark.parametrize("max_rank", [1, 7])
 def test_max_rank_bounds_the_dictionary(max_rank):
     rng = np.random.default_rng(0)
@@ -250,65 +219,6 @@ def test_max_rank_bounds_the_dictionary(max_rank):
     model = fitted(data, method="nystrom", max_rank=max_rank)
     assert model.rank_ == max_rank
     assert np.isfinite(model.action_values(linear_softmax_policy(rng), 0.9)(data.states)).all()
-
-
-@every_kernel
-def test_repeats_collapse_exactly(kernel):
-    """Repeated transitions give the uncollapsed solution of (K_lambda - gamma M) c = y."""
-    rng = np.random.default_rng(0)
-    data, policy = sample_transitions(rng, 20), linear_softmax_policy(rng)
-    data = data.rows(rng.integers(20, size=60))
-    k, regularization, gamma = KERNELS[kernel][1], 1e-6, 0.9
-    one_hot = np.eye(N_ACTIONS)[data.actions]
-    K = literal.gram(k, data.states, data.states) * (one_hot @ one_hot.T)
-    M = literal.gram(k, data.next_states, data.states) * (policy(data.next_states) @ one_hot.T)
-    M *= 1 - data.terminated[:, None]
-    c = np.linalg.solve(K + 60 * regularization * np.eye(60) - gamma * M, data.rewards)
-    queries = rng.normal(size=(10, 2))
-    queries[:5] = data.states[:5]
-    expected = literal.gram(k, queries, data.states) @ (c[:, None] * one_hot)
-
-    model = fitted(data, kernel, method="exact", regularization=regularization)
-    q = model.action_values(policy, gamma)(queries)
-    np.testing.assert_allclose(q, expected, rtol=1e-8, atol=1e-12)
-    assert model.n_transitions_ == 60
-    assert len(model.states_) == len(
-        np.unique(np.concatenate([data.states, data.next_states]), axis=0)
-    )
-
-
-@every_solver
-@pytest.mark.parametrize("chunk", [1, 7, 30])
-def test_incremental_data_equal_batch_data(kernel, method, chunk):
-    rng = np.random.default_rng(0)
-    data, policy = sample_transitions(rng, 40), linear_softmax_policy(rng)
-    batch = fitted(data, kernel, method=method, regularization=1e-3)
-    steps = WorldModel(KERNELS[kernel][0], N_ACTIONS, method=method, regularization=1e-3)
-    for start in range(0, 40, chunk):
-        steps.partial_fit(*data.rows(slice(start, start + chunk)))
-    assert steps.n_transitions_ == batch.n_transitions_
-    assert_same_model(steps, batch, policy, rng)
-
-
-@every_solver
-def test_order_of_transitions_does_not_matter(kernel, method):
-    rng = np.random.default_rng(1)
-    data, policy = sample_transitions(rng, 40), linear_softmax_policy(rng)
-    first = fitted(data, kernel, method=method, regularization=1e-3)
-    second = fitted(data.rows(rng.permutation(40)), kernel, method=method, regularization=1e-3)
-    assert_same_model(first, second, policy, rng)
-
-
-def assert_same_model(first: WorldModel, second: WorldModel, policy, rng) -> None:
-    queries = np.concatenate([first.states_[:10], rng.normal(size=(10, 2))])
-    for answer in (
-        lambda model: model.action_values(policy, 0.95)(queries),
-        lambda model: model.reward(queries),
-        lambda model: model.expect(lambda states: states[:, 0], queries),
-    ):
-        expected = answer(second)
-        scale = np.abs(expected).max()
-        np.testing.assert_allclose(answer(first), expected, rtol=1e-8, atol=1e-8 * scale)
 
 
 @every_solver
@@ -402,21 +312,6 @@ def test_reward_and_expectation_are_kernel_ridge_regressions(kernel, method):
     )
 
 
-def test_expectation_under_the_exact_model():
-    """Eq. (5) on FrozenLake's slippery ice."""
-    mdp = TabularMDP.from_env("FrozenLake-v1")
-    model = fitted_to_table(exact_frequencies(mdp), 4, regularization=1e-15)
-    f = np.random.default_rng(0).normal(size=16)
-    expected = (mdp.transitions @ f).reshape(16, 4)
-    np.testing.assert_allclose(
-        model.expect(lambda states: f[states], np.arange(16), past_termination=False),
-        expected,
-        rtol=1e-10,
-        atol=1e-12,
-    )
-    np.testing.assert_allclose(model.reward(np.arange(16)), mdp.rewards, atol=1e-12)
-
-
 @pytest.mark.parametrize("kernel", [Dirac(), Exponential(1e-3), Gaussian(1e-3)])
 @pytest.mark.parametrize("method", ["exact", "nystrom"])
 class TestEndOfEpisode:
@@ -440,18 +335,6 @@ class TestEndOfEpisode:
         # v0 = 1 + v1 / 2 and v1 = 10 + v0 / 2
         values = self.values(kernel, method, [False, False])
         np.testing.assert_allclose(values, [8, 14], rtol=1e-9)
-
-
-def test_next_state_of_a_terminated_step_does_not_matter():
-    rng = np.random.default_rng(6)
-    data, policy = sample_transitions(rng, 40), linear_softmax_policy(rng)
-    moved = data.next_states.copy()
-    moved[data.terminated] += 100
-    first, second = (
-        fitted(d, method="exact").action_values(policy, 0.95)(data.states)
-        for d in (data, data._replace(next_states=moved))
-    )
-    np.testing.assert_allclose(first, second, rtol=1e-8)
 
 
 def test_auto_is_exact_for_the_dirac_kernel_and_for_up_to_max_rank_pairs():
@@ -585,24 +468,6 @@ def test_a_model_that_was_not_fitted_says_what_to_call(ask):
     with pytest.raises(ValueError, match="no data yet: call fit"):
         ask(model)
     assert not hasattr(model, "states_")
-
-
-def test_no_data_are_an_error():
-    with pytest.raises(ValueError, match="at least one transition"):
-        fitted(sample_transitions(np.random.default_rng(0), 6).rows(slice(0)))
-
-
-def test_data_of_another_width_cannot_be_added():
-    model = WorldModel(Exponential(1.0), 2).fit(**GOOD_DATA)
-    with pytest.raises(ValueError, match=r"states must have shape \(n, 2\), got \(1, 3\)"):
-        model.partial_fit([[0.0] * 3], [0], [0.0], [[0.0] * 3], [False])
-    with pytest.raises(ValueError, match=r"states must have shape \(n, 2\), got \(1, 3\)"):
-        model.reward([[0.0] * 3])
-
-
-def test_bandwidth_of_the_wrong_length_is_an_error():
-    with pytest.raises(ValueError, match="3 bandwidths, but states have 2 dimensions"):
-        WorldModel(Exponential([1.0, 1.0, 1.0]), 2).fit(**GOOD_DATA)
 
 
 @pytest.mark.parametrize("gamma", [1.0, -0.1, np.nan])
