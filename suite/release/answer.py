@@ -34,22 +34,26 @@ def answer(judged: Sequence[Judged], document: Mapping[str, Any], shares: Sequen
     parts = ["Preliminary."] if any(entry.preliminary for entry in judged) else []
     central = next((each for each in said if key_of(each) == CENTRAL), None)
     if central:
-        found = [
-            f"{joint_text(entries)} {whose(sets[name])}" for name, entries in central.parts.items()
-        ]
+        found = [f"{cases(entries)} {whose(sets[name])}" for name, entries in central.parts.items()]
         parts.append(
-            "That the paper's POWR needs fewer timesteps than every baseline is "
-            f"{' and '.join(found)}."
+            "The paper's main claim, that POWR needs fewer timesteps than every baseline, holds in "
+            f"{' and in '.join(found)} (a case is an environment and a policy)."
         )
     counts = []
     for name, entry in sets.items():
         verdicts = [joint_verdict(each.parts[name]) for each in said if name in each.parts]
         whole, some = verdicts.count(REPRODUCED), verdicts.count(PARTLY)
-        counts.append(f"{whole} are reproduced and {some} partly {whose(entry)}")
-    parts.append(f"Of {len(said)} sentences on experiments, {' and '.join(counts)}.")
+        counts.append(f"{whole} hold in full and {some} in part {whose(entry)}")
+    parts.append(f"Of its {len(said)} sentences on experiments, {' and '.join(counts)}.")
     if central and (share := share_text(central, shares, sets)):
-        parts.append(f"Under all plausible settings of POWR the first holds in {share}.")
+        parts.append(f"Under all plausible settings of POWR the main claim holds in {share}.")
     return " ".join(parts)
+
+
+def cases(entries: Sequence[Judged]) -> str:
+    """In how many of the parts that were tested a sentence is reproduced."""
+    tested = [e.outcome.verdict for e in entries if e.outcome.verdict != NOT_TESTED]
+    return f"{tested.count(REPRODUCED)} of {len(tested)} cases"
 
 
 def whose(entry: Mapping[str, Any]) -> str:
