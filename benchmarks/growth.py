@@ -27,6 +27,7 @@ MIB = 2**20
 POINT = "benchmarks.growth:measure_point"
 KERNEL = Exponential([0.6, 0.06])
 GAMMA = 0.99
+STEP_SIZE = 0.1
 REGULARIZATION = 1e-6
 CHUNK = 2048  # rows of one product: large enough for BLAS to run at full speed
 
@@ -102,22 +103,23 @@ def exponent(rows: list[dict[str, Any]], column: str) -> float:
 
 
 def new_model(rank: int) -> WorldModel:
-    """A low-rank model with exactly `rank` dictionary points, if there are as many states."""
+    """A Nystrom model with exactly `rank` dictionary points, if there are as many states."""
     return WorldModel(
         KERNEL,
         N_ACTIONS,
         regularization=REGULARIZATION,
-        method="low_rank",
+        method="nystrom",
         tolerance=0.0,
         max_rank=rank,
     )
 
 
 def descend(model: WorldModel, steps: int) -> NDArray:
-    """The last action values of mirror descent from uniform, as coefficients over the states."""
+    """Mirror descent from the uniform policy: the exponent, as coefficients over the states."""
     uniform = np.zeros((len(model.states_), N_ACTIONS))
-    _, coefficients = mirror_descent(model, uniform, steps=steps, step_size=1.0, gamma=GAMMA)
-    return coefficients
+    return mirror_descent(
+        model, uniform, steps=steps, step_size=STEP_SIZE, gamma=GAMMA
+    ).coefficients
 
 
 def product_seconds(n: int, rank: int) -> float:

@@ -1,4 +1,4 @@
-"""Time and memory of an agent over 200,000 timesteps, settings as in envs.yaml.
+"""Time and memory of OptimisticPOWR over 200,000 timesteps, settings as in envs.yaml.
 
     python -m benchmarks.long_run [--timesteps N] [--env NAME ...] [--out FOLDER]
 
@@ -20,8 +20,8 @@ import threadpoolctl
 from benchmarks.growth import MIB
 from benchmarks.measure import in_own_process
 from benchmarks.table import RESULTS, Table, publish
-from powr import POWR
-from powr.options import count
+from powr import OptimisticPOWR
+from powr.command.options import count
 from suite import config
 from suite.training import algorithms, provenance
 
@@ -38,7 +38,7 @@ class Log:
         self.due = [timesteps >> k for k in reversed(range(DOUBLINGS))]
         self.rows: list[dict[str, Any]] = []
 
-    def __call__(self, agent: POWR) -> bool:
+    def __call__(self, agent: OptimisticPOWR) -> bool:
         if agent.num_timesteps == self.due[len(self.rows)]:
             self.rows.append(
                 {
@@ -56,7 +56,7 @@ class Log:
 def train(name: str, timesteps: int) -> list[dict[str, Any]]:
     """What one agent has taken at each doubling."""
     study = config.load(provenance.ROOT / "envs.yaml")
-    learn = algorithms.build(config.resolve(study, SCALE, name, "powr"), {"agent": 0})
+    learn = algorithms.build(config.resolve(study, SCALE, name, "optimistic-powr"), {"agent": 0})
     log = Log(name, timesteps)
     with threadpoolctl.threadpool_limits(1):
         learn(timesteps, callback=log)

@@ -53,10 +53,10 @@ class Case(NamedTuple):
 
 # By kernel: a smooth one, that of the paper's authors, and that of the study with its settings.
 CASES = (
-    (Case(Gaussian(SMOOTH), "low_rank"), Case(Gaussian(SMOOTH), "exact")),
-    (Case(Gaussian([0.1, 0.01]), "low_rank"),),
+    (Case(Gaussian(SMOOTH), "nystrom"), Case(Gaussian(SMOOTH), "exact")),
+    (Case(Gaussian([0.1, 0.01]), "nystrom"),),
     (
-        Case(Exponential([0.6, 0.06]), "low_rank", tolerance=1e-2, max_rank=600),
+        Case(Exponential([0.6, 0.06]), "nystrom", tolerance=1e-2, max_rank=600),
         Case(Exponential([0.6, 0.06]), "exact"),
     ),
 )
@@ -115,7 +115,7 @@ def compare(cases: tuple[Case, ...], data: Transitions, repeats: int) -> Iterato
             "n": len(data.actions),
             "kernel": repr(kernel),
             "method": case.method,
-            "tolerance": case.tolerance if case.method == "low_rank" else None,
+            "tolerance": case.tolerance if case.method == "nystrom" else None,
             "rank": model.rank_,
         }
         speed = {

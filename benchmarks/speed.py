@@ -18,18 +18,20 @@ from benchmarks import (
     episode,
     growth,
     growth_figure,
+    june,
     printed_algorithm,
     tabular,
     targets,
     whole_runs,
 )
 from benchmarks.table import RESULTS, publish
-from powr.options import count
+from powr.command.options import count
 from suite.training import provenance
 from suite.write import write_together
 
 BENCHMARKS = {
-    module.NAME: module for module in (printed_algorithm, growth, episode, tabular, whole_runs)
+    module.NAME: module
+    for module in (printed_algorithm, growth, episode, june, tabular, whole_runs)
 }
 
 

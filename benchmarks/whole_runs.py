@@ -18,6 +18,7 @@ from suite.training import provenance
 
 NAME = "whole-runs"
 ENVIRONMENTS = ("FrozenLake-v1", "Taxi-v3", "MountainCar-v0")
+ALGORITHMS = ("powr", "optimistic-powr")
 
 
 def tables(quick: bool, repeats: int) -> list[Table]:
@@ -26,27 +27,29 @@ def tables(quick: bool, repeats: int) -> list[Table]:
     rows = [
         {
             "environment": environment,
-            "timesteps": config.resolve(study, scale, environment, "powr")["timesteps"],
-            **spreads([measure(scale, environment, seed) for seed in range(repeats)]),
+            "algorithm": algorithm,
+            "timesteps": config.resolve(study, scale, environment, algorithm)["timesteps"],
+            **spreads([measure(scale, environment, algorithm, seed) for seed in range(repeats)]),
         }
         for environment in (ENVIRONMENTS[:1] if quick else ENVIRONMENTS)
+        for algorithm in ALGORITHMS
     ]
     return [
         Table(
             NAME,
-            f"Whole POWR runs at scale {scale}, seeds 0 to {repeats - 1}, each a process",
+            f"Whole runs at scale {scale}, seeds 0 to {repeats - 1}, each a process",
             rows,
             ("By the clock the run also waits for a core where the machine is busy.",),
         )
     ]
 
 
-def measure(scale: str, environment: str, seed: int) -> dict[str, float]:
-    print(f"{environment}, seed {seed}", file=sys.stderr)
+def measure(scale: str, environment: str, algorithm: str, seed: int) -> dict[str, float]:
+    print(f"{algorithm} on {environment}, seed {seed}", file=sys.stderr)
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "run.csv"
         command = [sys.executable, "-m", "suite", "run", "--scale", scale]
-        command += ["--env", environment, "--algorithm", "powr"]
+        command += ["--env", environment, "--algorithm", algorithm]
         command += ["--seed", str(seed), "--out", str(out)]
         start, cpu_start = time.perf_counter(), cpu_of_children()
         subprocess.run(command, check=True, stderr=subprocess.DEVNULL, cwd=provenance.ROOT)  # noqa: S603

@@ -2,24 +2,16 @@
 
 import os
 import sys
+import warnings
 
-from powr.cli import main
-
-CLOSED_PIPE = 141
-
-
-def main_into_a_pipe() -> int:
-    """Like `main`, but without a word when nobody reads on (`python -m powr ... | head -1`)."""
-    try:
-        try:
-            return main()
-        finally:
-            sys.stdout.flush()
-    except BrokenPipeError:
-        # Python flushes once more at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return CLOSED_PIPE
-
+from powr.command.main import main
 
 if __name__ == "__main__":
-    sys.exit(main_into_a_pipe())
+    warnings.formatwarning = lambda message, *_, **__: f"python -m powr: warning: {message}\n"
+    try:
+        code = main()
+        sys.stdout.flush()
+    except BrokenPipeError:  # nobody reads on, as after `| head -1`, which is no error
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit
+        code = 141
+    sys.exit(code)

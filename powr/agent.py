@@ -20,37 +20,21 @@ from powr.kernels import Kernel
 from powr.mirror_descent import mirror_descent
 from powr.policy import Policy, expand, make_policy, uniform_policy
 from powr.solvers import check_method
-from powr.validation import (
-    check_count,
-    check_flag,
-    check_gamma,
-    check_kernel,
-    check_positive,
-)
+from powr.validation import check_count, check_flag, check_gamma, check_kernel, check_positive
 from powr.world_model import WorldModel
 
 # Estimates overshoot a little: a warning comes where action values leave the possible range by more
-# than this share of it. On MountainCar-v0 exponential kernels stayed below 0.04, and Gaussian ones
-# reached 68.
+# than this share of it.
 _OVERSHOOT = 0.25
 
 
 class Plan(NamedTuple):
-    """The outcome of an epoch: a policy, its exponent over the model's states, and the record.
-
-    Attributes
-    ----------
-    policy : Policy
-    coefficients, exponents : (states, actions)
-        C of Algorithm 1, summed over epochs, and H C.
-    epochs : tuple of int
-        Number of transitions at the end of each epoch.
-    """
+    """The outcome of an epoch: a policy, and its exponent over the model's states."""
 
     policy: Policy
-    coefficients: NDArray
-    exponents: NDArray
-    epochs: tuple[int, ...] = ()
+    coefficients: NDArray  # C of Algorithm 1, summed over epochs, (states, actions)
+    exponents: NDArray  # H C
+    epochs: tuple[int, ...] = ()  # number of transitions at the end of each epoch
 
 
 class POWR(Agent):
@@ -135,8 +119,7 @@ class POWR(Agent):
         self.restart = restart
         self.method = method
         self.max_rank = max_rank
-        self.n_overshoots_ = 0
-        self.worst_overshoot_ = 0.0
+        self.n_overshoots_, self.worst_overshoot_ = 0, 0.0
         nothing = np.zeros((0, self.n_actions))
         self._plan = Plan(uniform_policy(self.n_actions), nothing, nothing)
         self._model: WorldModel | None = None
@@ -182,13 +165,8 @@ class POWR(Agent):
         else:
             new_states = model.states_[known:]
             exponents = np.vstack([self._plan.exponents, self._plan.policy(new_states)])
-        descent = mirror_descent(
-            model,
-            exponents,
-            steps=self.mirror_steps,
-            step_size=self.step_size,
-            gamma=self.gamma,
-        )
+        steps, eta = self.mirror_steps, self.step_size
+        descent = mirror_descent(model, exponents, steps=steps, step_size=eta, gamma=self.gamma)
         C = descent.coefficients
         if not self.restart:
             C[:known] += self._plan.coefficients  # Eq. (15): the sum over epochs goes on
@@ -234,8 +212,8 @@ class POWR(Agent):
         if self.n_overshoots_ == 1:
             warnings.warn(
                 f"the world model gave action values beyond what the rewards allow, by "
-                f"{overshoot:.0%} of that range: a rougher kernel (Exponential), another bandwidth "
-                "or a stronger regularization may suit the task better",
+                f"{overshoot:.0%} of that range: another bandwidth, a rougher kernel, a stronger "
+                "regularization or a larger max_rank may suit the task better",
                 stacklevel=5,
             )
 
@@ -244,19 +222,15 @@ class POWR(Agent):
         if (model := self.model_) is not None:
             model.forget_factors()
             self._plan = self._plan._replace(exponents=self._plan.policy(model.states_))
-        record = {
-            "epochs": list(self._plan.epochs),
-            "n_overshoots": self.n_overshoots_,
-            "worst_overshoot": self.worst_overshoot_,
-        }
+        overshoots = [self.n_overshoots_, self.worst_overshoot_]
+        record = {"epochs": list(self._plan.epochs), "overshoots": overshoots}
         return record, {"coefficients": self._plan.coefficients}
 
     def _restore(self, state: dict[str, Any], arrays: dict[str, NDArray]) -> None:
         epochs = tuple(int(size) for size in state["epochs"])
         if sorted({0, *epochs}) != [0, *epochs] or (epochs and epochs[-1] > self.data.size):
             raise ValueError(f"its epochs {epochs} do not fit {self.data.size} transitions")
-        self.n_overshoots_ = int(state["n_overshoots"])
-        self.worst_overshoot_ = float(state["worst_overshoot"])
+        self.n_overshoots_, self.worst_overshoot_ = state["overshoots"]
         if not epochs:
             return
         C = arrays["coefficients"]

@@ -146,19 +146,6 @@ class Exponential(Stationary):
         return np.exp(distance, out=distance)
 
 
-class Matern32(Stationary):
-    """k(x, x') = (1 + s) exp(-s) with s = sqrt(3) ||(x - x') / bandwidth||.
-
-    >>> Matern32(1.0)([[0.0]], [[1.0]]).round(4)
-    array([[0.4834]])
-    """
-
-    @staticmethod
-    def _of_distance_(distance: NDArray) -> NDArray:
-        distance *= np.sqrt(3)
-        return _damped_(1.0 + distance, distance)
-
-
 class Matern52(Stationary):
     """k(x, x') = (1 + s + s^2 / 3) exp(-s) with s = sqrt(5) ||(x - x') / bandwidth||.
 
@@ -169,17 +156,13 @@ class Matern52(Stationary):
     @staticmethod
     def _of_distance_(distance: NDArray) -> NDArray:
         distance *= np.sqrt(5)
-        return _damped_(1.0 + distance + distance**2 / 3, distance)
-
-
-def _damped_(factor: NDArray, distance: NDArray) -> NDArray:
-    """factor exp(-distance); writes to both."""
-    factor *= np.exp(np.negative(distance, out=distance), out=distance)
-    return factor
+        factor = 1.0 + distance + distance**2 / 3
+        factor *= np.exp(np.negative(distance, out=distance), out=distance)
+        return factor
 
 
 BUILT_IN: dict[str, type[Any]] = {
-    kernel.__name__: kernel for kernel in (Dirac, Exponential, Gaussian, Matern32, Matern52)
+    kernel.__name__: kernel for kernel in (Dirac, Exponential, Gaussian, Matern52)
 }
 
 

@@ -53,7 +53,7 @@ class WorldModel:
         "exact" has one unknown per distinct state-action pair (per state, for the Dirac kernel).
         "nystrom" fits all data in the span of a dictionary of states from a pivoted Cholesky.
         "auto" is exact for the Dirac kernel and up to `max_rank` distinct pairs, else Nystrom.
-    tolerance : float, default=1e-10
+    tolerance : float, default=1e-6
         Largest error of the Nystrom kernel on its diagonal, relative to the largest k(x, x).
     max_rank : int, default=1000
         Largest number of states in the Nystrom dictionary.
@@ -97,6 +97,7 @@ class WorldModel:
         self.method = method
         self.tolerance = tolerance
         self.max_rank = max_rank
+        self.method_ = ""
         self._counts: Counts | None = None
         self._solver: Solver | None = None
 
@@ -113,18 +114,8 @@ class WorldModel:
         terminated : (n,) bool
             Whether the environment terminated; truncation by a time limit does not count.
         """
-        check_count(self.n_actions, "n_actions")
-        check_not_negative(self.tolerance, "tolerance")
-        check_count(self.max_rank, "max_rank")
-        columns = check_transitions(
-            states, actions, rewards, next_states, terminated, n_actions=self.n_actions
-        )
-        check_kernel(self.kernel, columns[0].shape[1:])
-        check_method(self.method)
-        check_positive(self.regularization, "regularization")
-        self._counts = Counts(columns[0].shape[1:], self.n_actions)
-        self._solver = None
-        return self._add(columns)
+        self._counts, self._solver = None, None
+        return self.partial_fit(states, actions, rewards, next_states, terminated)
 
     def partial_fit(
         self, states: Rows, actions: Rows, rewards: Rows, next_states: Rows, terminated: Rows
@@ -134,18 +125,28 @@ class WorldModel:
         The result is that of one `fit` to all; for a Nystrom model, up to its tolerance, or up to
         what `max_rank` allows.
         """
+        check_count(self.n_actions, "n_actions")
+        check_count(self.max_rank, "max_rank")
+        check_not_negative(self.tolerance, "tolerance")
+        check_positive(self.regularization, "regularization")
+        method = check_method(self.method)
+        shape = None if self._counts is None else self._counts.index.shape
+        columns = (states, actions, rewards, next_states, terminated)
+        columns = check_transitions(*columns, n_actions=self.n_actions, shape=shape)
         if self._counts is None:
-            return self.fit(states, actions, rewards, next_states, terminated)
-        columns = check_transitions(
-            states,
-            actions,
-            rewards,
-            next_states,
-            terminated,
-            n_actions=self._data.n_actions,
-            shape=self._data.index.shape,
-        )
-        return self._add(columns)
+            check_kernel(self.kernel, columns[0].shape[1:])
+            self._counts = Counts(columns[0].shape[1:], self.n_actions)
+        self._counts.add(*columns)
+        method = choose_method(method, self.kernel, len(self._counts.pair_state), self.max_rank)
+        if self._solver is None or method != self.method_:
+            self.method_ = method
+            self._solver = make_solver(
+                method, self.kernel, self._counts, self.tolerance, self.max_rank
+            )
+        self._is_stale = True
+        if method == "nystrom":
+            self._ready_solver()  # its dictionary depends on the portions in which the data came
+        return self
 
     @property
     def states_(self) -> NDArray:
@@ -260,20 +261,6 @@ class WorldModel:
     def _regress(self, targets: NDArray) -> KernelExpansion | Table:
         weights = self._ready_solver().regress(targets, self.regularization)
         return self.function(self.coefficients(weights))
-
-    def _add(self, columns: tuple[NDArray, ...]) -> WorldModel:
-        self._data.add(*columns)
-        n_pairs = len(self._data.pair_state)
-        method = choose_method(check_method(self.method), self.kernel, n_pairs, self.max_rank)
-        if self._solver is None or method != self.method_:
-            self.method_ = method
-            self._solver = make_solver(
-                method, self.kernel, self._data, self.tolerance, self.max_rank
-            )
-        self._is_stale = True
-        if method == "nystrom":
-            self._ready_solver()  # its dictionary depends on the portions in which the data came
-        return self
 
     def _ready_solver(self) -> Solver:
         """The solver, brought up to date where the data grew since it was last used."""

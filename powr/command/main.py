@@ -1,14 +1,15 @@
-"""The command line: train an agent and save it, evaluate it, show what it does and thinks.
-
-Bad input ends with exit code 2 and one line, an interrupt with 130; neither writes a file.
-"""
+"""Train agents, evaluate and draw them; neither bad input nor an interrupt writes a file."""
 
 from __future__ import annotations
 
 import argparse
 import importlib.util
-import re
+import inspect
+import json
+import shlex
+import shutil
 import sys
+import textwrap
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
@@ -18,66 +19,36 @@ from typing import Any
 
 import gymnasium
 import numpy as np
-from powr.options import BAD_INPUT, agent_settings, make_parser
-from powr.rollout import env_name, rollout, time_limit
-from powr.summary import training_summary
 
-from powr import kernels
-from powr.agent import POWR
+from powr import POWR, OptimisticPOWR
+from powr.command.options import ALGORITHMS, BAD_INPUT, HELP, make_parser
+from powr.environments.agent import Agent
+from powr.environments.episodes import env_name, limit_of, rollout, time_limit
 from powr.files import check_destination
+from powr.kernels import BUILT_IN, Dirac, Kernel
+from powr.storage import algorithm_of
 
 FAILURE, INTERRUPTED = 1, 130
-
-
-class InputError(Exception):
-    """What the caller gave cannot be used."""
-
-
-class PlayError(Exception):
-    """The environment, or what was made of its answers, failed on the way."""
+STATISTICS: dict[str, Callable] = {"mean": np.mean, "std": np.std, "min": np.min, "max": np.max}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = make_parser().parse_args(arguments)
     try:
         COMMANDS[options.name](options)
-    except InputError as error:
-        return report(options, f"error: {error}", BAD_INPUT)
+        return 0
     except BrokenPipeError:
         raise  # nobody reads on, which is no error
-    except (PlayError, OSError) as error:
-        return report(options, f"error: {error}", FAILURE)
     except KeyboardInterrupt:
-        return report(options, "interrupted, nothing was written", INTERRUPTED)
-    return 0
-
-
-def report(options: argparse.Namespace, message: str, code: int) -> int:
-    line = in_flags(" ".join(message.split()), options)
-    print(f"python -m powr {options.name}: {line}", file=sys.stderr)
-    return code
-
-
-def in_flags(message: str, options: argparse.Namespace) -> str:
-    """The library asks for its arguments by "give NAME"; a command, where it has the flag, by it.
-
-    >>> in_flags("give summed=True, or give kernel", argparse.Namespace(summed=False))
-    'give --summed, or give kernel'
-    """
-
-    def flag(match: re.Match[str]) -> str:
-        return f"give --{match[1].replace('_', '-')}" if match[1] in options else match[0]
-
-    return re.sub(r"\bgive (\w+)(?:=True)?", flag, message)
-
-
-@contextmanager
-def checking_input() -> Iterator[None]:
-    """Where a wrong id, keyword, setting or file is found out, in gymnasium or in this package."""
-    try:
-        yield
+        code, message = INTERRUPTED, "interrupted, nothing was written"
     except (ValueError, TypeError, OSError, ImportError, gymnasium.error.Error) as error:
-        raise InputError(error) from error
+        code, message = BAD_INPUT, f"error: {error}"
+    except RuntimeError as error:  # of `playing`
+        code, message = FAILURE, f"error: {error}"
+    for name in ("env", "max_steps"):  # which the library calls arguments, a command options
+        message = message.replace(f"give {name}", f"give --{name.replace('_', '-')}")
+    print(f"python -m powr {options.name}: {' '.join(message.split())}", file=sys.stderr)
+    return code
 
 
 @contextmanager
@@ -85,120 +56,136 @@ def playing(env_id: str) -> Iterator[None]:
     """Where environments are played: what they raise, with its place."""
     try:
         yield
-    except InputError:
-        raise
     except Exception as error:
         *_, last = traceback.extract_tb(error.__traceback__)
         place = f"{Path(last.filename).name}, line {last.lineno}"
-        raise PlayError(f"{env_id}: {type(error).__name__}: {error} ({place})") from error
+        raise RuntimeError(f"{env_id}: {type(error).__name__}: {error} ({place})") from error
 
 
 def make_env(env_id: str, kwargs: Sequence[tuple[str, Any]]) -> gymnasium.Env:
     try:
         return gymnasium.make(env_id, **dict(kwargs))
     except Exception as error:  # an environment may raise anything
-        raise InputError(f"{env_id} cannot be made: {error}") from error
+        raise ValueError(f"{env_id} cannot be made: {error}") from error
 
 
-# -- commands -------------------------------------------------------------------------------------
+def make_agent(options: argparse.Namespace) -> Agent:
+    settings = {name: getattr(options, name) for name in HELP if name in options}
+    cls = ALGORITHMS[options.algorithm]
+    for name in settings.keys() - inspect.signature(cls).parameters.keys():
+        option = f"--{name.replace('_', '-')}"
+        raise ValueError(f"{option} is not a setting of --algorithm {options.algorithm}")
+    kernel = make_kernel(options.kernel, options.bandwidth)
+    return cls(make_env(options.env, options.env_kwargs), kernel=kernel, **settings)
+
+
+def make_kernel(name: str | None, bandwidth: list[float] | None) -> Kernel | None:
+    if name in (None, "Dirac"):
+        if bandwidth is not None:
+            raise ValueError("--bandwidth needs a kernel that has one: add --kernel Exponential")
+        return Dirac() if name else None
+    if bandwidth is None:
+        raise ValueError(f"--kernel {name} needs --bandwidth: one number, or one per dimension")
+    return BUILT_IN[name](bandwidth if len(bandwidth) > 1 else bandwidth[0])
+
+
+def load_agent(options: argparse.Namespace) -> Agent:
+    if options.env is None and options.env_kwargs:
+        raise ValueError("--env-kwargs needs --env: add --env, or leave both out")
+    cls = POWR if algorithm_of(options.agent) == "POWR" else OptimisticPOWR
+    return cls.load(options.agent, options.env and make_env(options.env, options.env_kwargs))
 
 
 def train(options: argparse.Namespace) -> None:
-    with checking_input():
-        check_destination(options.save)
-        env = make_env(options.env, options.env_kwargs)
-        settings = {name: getattr(options, name) for name in agent_settings()}
-        agent = POWR(env, kernel=make_kernel(options.kernel, options.bandwidth), **settings)
-
-    print(f"training on {options.env} for {options.timesteps:,} timesteps", flush=True)
+    check_destination(options.save)
+    agent = make_agent(options)
+    what = f"{type(agent).__name__} on {options.env}"
+    print(f"training {what} for {options.timesteps:,} timesteps", flush=True)
+    show_progress = sys.stderr.isatty() and importlib.util.find_spec("tqdm") is not None
     started = time.monotonic()
     with playing(options.env):
-        agent.learn(options.timesteps, progress_bar=can_show_progress())
-    seconds = time.monotonic() - started
-    agent.save(options.save)
-    print(training_summary(agent, seconds, options.save, options.env, options.env_kwargs))
+        agent.learn(options.timesteps, progress_bar=show_progress)
+        agent.save(options.save)
+    print(training_summary(agent, time.monotonic() - started, options))
+
+
+def training_summary(agent: Any, seconds: float, options: argparse.Namespace) -> str:
+    """A table, and the commands to type next."""
+    last, n = agent.episode_returns[-10:], agent.num_timesteps
+    rows = [("return", "none", "no episode has ended yet")]
+    if last:
+        what = f"mean of the last {len(last)} episodes, from {min(last):g} to {max(last):g}"
+        rows = [("return", f"{np.mean(last):.2f}", what)]
+    rows.append(("timesteps", f"{n:,}", f"in {len(agent.episode_returns):,} finished episodes"))
+    rows.append(("plans", f"{agent.n_plans_:,}", "each from all data so far"))
+    rows.append(("time", f"{seconds:.1f} s", f"{1000 * seconds / n:.2f} ms per timestep"))
+    if n_overshoots := getattr(agent, "n_overshoots_", 0):
+        note = f"plans whose values leave the possible range, by up to {agent.worst_overshoot_:.0%}"
+        rows.append(("overshoots", f"{n_overshoots:,}", note))
+    for name, (value, why) in getattr(agent, "settings_", {}).items():
+        text = f"{value:.6g}" if isinstance(value, float) else str(value)
+        rows.append((name, text, f"chosen: {why}"))
+
+    names, values = (max(len(row[i]) for row in rows) for i in (0, 1))
+    room = max(min(shutil.get_terminal_size().columns, 100) - names - values - 6, 20)
+    table = []
+    for name, value, note in rows:
+        lines = textwrap.wrap(note, room)
+        table.append(f"  {name:{names}}  {value:{values}}  {lines[0]}")
+        table += [" " * (names + values + 6) + line for line in lines[1:]]
+    commands = [f"  python -m powr {command}" for command in next_commands(agent, options)]
+    return "\n".join(["", *table, "", f"saved to {options.save}", "", "next:", *commands])
+
+
+def next_commands(agent: Any, options: argparse.Namespace) -> Iterator[str]:
+    """Those that will work: not every environment has pictures."""
+    file, stem = shlex.quote(str(options.save)), str(options.save.with_suffix(""))
+    if ":" in options.env:  # a saved agent does not import the module of its environment
+        keywords = [f"{key}={json.dumps(value)}" for key, value in options.env_kwargs]
+        file += f" --env {options.env}" + (f" --env-kwargs {shlex.join(keywords)}" * bool(keywords))
+    limit = "" if limit_of(agent.env) else " --max-steps 200"
+    yield f"evaluate {file}{limit}"
+    try:
+        from powr.pictures.layouts import layout_of
+
+        if agent.n_plans_ and layout_of(agent.env):
+            yield f"explain {file} --out {shlex.quote(f'{stem}.png')}"
+    except (ImportError, ValueError):
+        pass
+    if "rgb_array" in agent.env.metadata.get("render_modes", []):
+        yield f"render {file}{limit} --out {shlex.quote(f'{stem}.gif')}"
 
 
 def evaluate(options: argparse.Namespace) -> None:
-    with checking_input():
-        agent = load_agent(options)
-        time_limit(agent.env, options.max_steps)
-
-    name = env_name(agent.env)
-    print(f"{options.agent}: {name}, trained for {agent.num_timesteps} timesteps")
-    print(f"{options.episodes} episodes".ljust(16) + "".join(f"{k:>10}" for k in STATISTICS))
-    for policy, deterministic in (("deterministic", True), ("sampled", False)):
+    agent = load_agent(options)
+    name, limit = env_name(agent.env), time_limit(agent.env, options.max_steps)
+    print(f"{options.agent}: {type(agent).__name__} on {name}, {agent.num_timesteps:,} timesteps")
+    print(f"{options.episodes} episodes".ljust(16) + "".join(f"{each:>10}" for each in STATISTICS))
+    # Both policies start from the same states.
+    seeds = np.random.default_rng(options.seed).integers(2**31, size=options.episodes).tolist()
+    for policy in ("deterministic", "sampled"):
+        settings: Any = {"deterministic": policy == "deterministic", "max_steps": limit}
         with playing(name):
-            returns = play(agent, options, deterministic)
-        print(policy.ljust(16) + "".join(f"{f(returns):10.2f}" for f in STATISTICS.values()))
+            ends = [list(rollout(agent, agent.env, seed=seed, **settings))[-1] for seed in seeds]
+        returns = [end.return_so_far for end in ends]
+        print(f"{policy:16}" + "".join(f"{each(returns):10.2f}" for each in STATISTICS.values()))
 
 
 def render(options: argparse.Namespace) -> None:
-    with checking_input():
-        check_destination(options.out)
-        from powr.render import render_episode
+    check_destination(options.out)
+    from powr.pictures import render_episode
 
-        end = render_episode(
-            load_agent(options),
-            options.out,
-            seed=options.seed,
-            deterministic=not options.sampled,
-            max_steps=options.max_steps,
-        )
+    episode: Any = {"deterministic": not options.sampled, "max_steps": options.max_steps}
+    end = render_episode(load_agent(options), options.out, seed=options.seed, **episode)
     print(f"{options.out}: {end.timestep} timesteps, return {end.return_so_far:g}")
 
 
 def explain(options: argparse.Namespace) -> None:
-    out = options.out or Path(f"{options.agent.stem}.png")
-    with checking_input():
-        check_destination(out)
-        from powr import plots
+    from powr import pictures
 
-        plots.explain(load_agent(options), out, show=options.show)
-    print(f"{out}: what the agent thinks")
+    agent, out = load_agent(options), options.out or Path(f"{options.agent.stem}.png")
+    pictures.explain(agent, out, show=options.show)
+    print(f"{out}: what {type(agent).__name__} learned on {env_name(agent.env)}")
 
 
 COMMANDS = {"train": train, "evaluate": evaluate, "render": render, "explain": explain}
-
-STATISTICS: dict[str, Callable[[list[float]], Any]] = {
-    "mean": np.mean,
-    "std": np.std,
-    "min": np.min,
-    "max": np.max,
-}
-
-
-def play(agent: POWR, options: argparse.Namespace, deterministic: bool) -> list[float]:
-    """Returns of episodes; both policies start from the same states."""
-    returns = []
-    for seed in np.random.default_rng(options.seed).integers(2**31, size=options.episodes):
-        *_, end = rollout(
-            agent,
-            agent.env,
-            seed=int(seed),
-            deterministic=deterministic,
-            max_steps=options.max_steps,
-        )
-        returns.append(end.return_so_far)
-    return returns
-
-
-def load_agent(options: argparse.Namespace) -> POWR:
-    if options.env is None and options.env_kwargs:
-        raise InputError("--env-kwargs needs --env: add --env, or leave both out")
-    env = options.env and make_env(options.env, options.env_kwargs)
-    return POWR.load(options.agent, env)
-
-
-def make_kernel(name: str | None, bandwidth: list[float] | None) -> kernels.Kernel | None:
-    if name in (None, "Dirac"):
-        if bandwidth is not None:
-            raise InputError("--bandwidth needs a kernel that has one: add --kernel Exponential")
-        return kernels.Dirac() if name else None
-    if bandwidth is None:
-        raise InputError(f"--kernel {name} needs --bandwidth: one number, or one per dimension")
-    return kernels.BUILT_IN[name](bandwidth if len(bandwidth) > 1 else bandwidth[0])
-
-
-def can_show_progress() -> bool:
-    return sys.stderr.isatty() and importlib.util.find_spec("tqdm") is not None

@@ -1,22 +1,34 @@
-"""The options of the command line; those of the agent are read off `POWR` itself."""
+"""The options of the command line; settings are read off the signatures of the agents."""
 
 from __future__ import annotations
 
 import argparse
 import inspect
 import json
-import re
-import sys
 from argparse import ArgumentTypeError
 from pathlib import Path
 from typing import Any, NoReturn
 
-from powr import kernels
-from powr.agent import POWR
-from powr.solvers import METHODS
+from powr import POWR, OptimisticPOWR
+from powr.kernels import BUILT_IN
 
-# The exit code of every call that cannot be understood.
-BAD_INPUT = 2
+ALGORITHMS: dict[str, Any] = {"powr": POWR, "optimistic": OptimisticPOWR}
+
+BAD_INPUT = 2  # the exit code of every call that cannot be understood
+TYPES: dict[str, type] = {"int": int, "float": float, "str": str, "bool": bool}
+HELP = {
+    "gamma": "discount factor",
+    "step_size": "step size of mirror descent",
+    "mirror_steps": "steps of mirror descent per plan",
+    "regularization": "ridge of the world model",
+    "episodes_per_epoch": "episodes between two plans",
+    "restart": "start each plan from the uniform policy",
+    "method": "solver of the action values: auto, exact or nystrom",
+    "max_rank": "state-action pairs up to which auto is exact, and largest rank of nystrom",
+    "prior": "value of unvisited state-action pairs",
+    "plan_within_episodes": "plan also during episodes",
+    "seed": "seed of all random draws",
+}
 
 
 class Parser(argparse.ArgumentParser):
@@ -27,144 +39,83 @@ class Parser(argparse.ArgumentParser):
 
 
 def make_parser() -> Parser:
-    parser = Parser(prog="python -m powr", description=inspect.getdoc(sys.modules["powr"]))
+    parser = Parser(prog="python -m powr", description="Train, evaluate and draw POWR agents.")
     commands = parser.add_subparsers(dest="name", required=True, metavar="COMMAND")
 
-    training = add_command(commands, "train", "train an agent and save it")
-    training.add_argument("--env", required=True, metavar="ID", help="id of the environment")
-    add_env_kwargs(training)
-    training.add_argument(
-        "--timesteps", required=True, type=count, metavar="N", help="environment steps to take"
-    )
-    training.add_argument(
-        "--save", required=True, type=Path, metavar="FILE", help="the .npz to write"
-    )
-    add_agent_settings(training.add_argument_group("settings of the agent"))
+    def add_command(name: str, summary: str, *parts: Any) -> Any:
+        command = commands.add_parser(name, help=summary, description=summary, allow_abbrev=False)
+        for add_part in parts:
+            add_part(command)
+        return command.add_argument
 
-    evaluation = add_command(commands, "evaluate", "play episodes with a saved agent")
-    add_agent(evaluation)
-    evaluation.add_argument(
-        "--episodes", type=count, default=100, metavar="N", help="episodes of each policy"
-    )
+    add_command("train", "train an agent and save it", add_training)
+    add = add_command("evaluate", "play episodes with a saved agent", add_agent, add_episode)
+    add("--episodes", type=count, default=100, metavar="N", help="of each policy (default: 100)")
 
-    rendering = add_command(commands, "render", "draw an episode of a saved agent")
-    add_agent(rendering)
-    rendering.add_argument(
-        "--out", required=True, type=Path, metavar="FILE", help="the .gif to write"
-    )
-    rendering.add_argument(
-        "--sampled", action="store_true", help="sample actions instead of taking the likeliest"
-    )
+    add = add_command("render", "write an episode as a GIF", add_agent, add_episode)
+    add("--out", required=True, type=Path, metavar="FILE", help="the .gif to write")
+    add("--sampled", action="store_true", help="sample actions, not the most probable ones")
 
-    explaining = add_command(commands, "explain", "draw what a saved agent thinks")
-    add_saved_agent(explaining)
-    explaining.add_argument(
-        "--out",
-        type=Path,
-        metavar="FILE",
-        help="a .png, or a .gif for an animation over training; default: the agent's name with "
-        ".png, in this folder",
-    )
-    explaining.add_argument(
-        "--show",
-        nargs="+",
-        metavar="WHAT",
-        help="some of value, policy, visits and uncertainty; default: all of them, or for Taxi the "
-        "value with the policy on it",
-    )
+    add = add_command("explain", "draw value, policy and visits of a saved agent", add_agent)
+    add("--out", type=Path, metavar="FILE", help="the .png (default: the agent's name, here)")
+    add("--show", nargs="+", metavar="WHAT", help="some of value, policy, visits (default: all)")
     return parser
 
 
-def add_command(commands: Any, name: str, summary: str) -> Parser:
-    return commands.add_parser(
-        name, help=summary, description=summary, formatter_class=Formatter, allow_abbrev=False
-    )
-
-
-class Formatter(argparse.ArgumentDefaultsHelpFormatter):
-    """Shows the defaults that are numbers or words."""
-
-    def _get_help_string(self, action: argparse.Action) -> str | None:
-        shown = isinstance(action.default, int | float | str) and action.nargs != 0
-        return super()._get_help_string(action) if shown else action.help
-
-
-def add_agent(parser: Parser) -> None:
-    add_saved_agent(parser)
-    parser.add_argument("--seed", type=seed, default=0, metavar="N", help="seed of the episodes")
-    parser.add_argument("--max-steps", type=count, metavar="N", help="end an episode after N steps")
-
-
-def add_saved_agent(parser: Parser) -> None:
+def add_agent(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("agent", type=Path, metavar="FILE", help="an agent saved by train")
-    parser.add_argument(
-        "--env", metavar="ID", help="use this environment, not the one the agent was trained in"
-    )
+    parser.add_argument("--env", metavar="ID", help="default: that of training, made anew")
     add_env_kwargs(parser)
 
 
+def add_episode(parser: argparse.ArgumentParser) -> None:
+    add, seed = parser.add_argument, lambda text: count(text, least=0)
+    add("--seed", type=seed, default=0, metavar="N", help="of the episodes (default: 0)")
+    add("--max-steps", type=count, metavar="N", help="end an episode after N steps")
+
+
 def add_env_kwargs(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--env-kwargs",
-        nargs="+",
-        type=keyword,
-        default=[],
-        metavar="KEY=VALUE",
-        help="for gymnasium.make, values in JSON: is_slippery=false map_name=8x8",
-    )
+    about = "for gymnasium.make, values in JSON: is_slippery=false map_name=8x8"
+    option: Any = {"nargs": "+", "type": keyword, "default": [], "metavar": "KEY=VALUE"}
+    parser.add_argument("--env-kwargs", help=about, **option)
 
 
-def add_agent_settings(group: Any) -> None:
-    """The keywords of `POWR` as options, with their defaults and their lines of its docstring."""
-    descriptions = described_parameters(POWR.__doc__ or "")
-    group.add_argument("--kernel", choices=tuple(kernels.BUILT_IN), help=descriptions.get("kernel"))
-    group.add_argument(
-        "--bandwidth", nargs="+", type=float, metavar="X", help="one, or one per dimension"
-    )
-    for name, (kind, default) in agent_settings().items():
-        option = f"--{name.replace('_', '-')}"
+def add_training(parser: argparse.ArgumentParser) -> None:
+    """The settings of all agents are options; those not given are left out of what is parsed."""
+    add = parser.add_argument
+    about = "powr: the paper's, the default; optimistic: an extension of it"
+    add("--algorithm", choices=tuple(ALGORITHMS), default="powr", help=about)
+    add("--env", required=True, metavar="ID", help="id of the environment")
+    add_env_kwargs(parser)
+    add("--timesteps", required=True, type=timesteps, metavar="N", help="steps to take, as in 1e4")
+    add("--save", required=True, type=Path, metavar="FILE", help="the .npz to write")
+    add = parser.add_argument_group("settings, with their defaults").add_argument
+    add("--kernel", choices=tuple(BUILT_IN), help="default: Dirac, or Exponential in boxes")
+    add("--bandwidth", nargs="+", type=float, metavar="X", help="one, or one per dimension")
+    parameters = {key: inspect.signature(cls).parameters for key, cls in ALGORITHMS.items()}
+    for name, about in HELP.items():
+        found = {key: each[name] for key, each in parameters.items() if name in each}
+        kind = TYPES[next(iter(found.values())).annotation.removesuffix(" | None")]
+        option: Any = {"type": kind, "metavar": "N" if kind is int else "X"}
         if kind is bool:
-            action = argparse.BooleanOptionalAction
-            group.add_argument(option, action=action, default=default, help=descriptions.get(name))
-            continue
-        group.add_argument(
-            option,
-            type=kind,
-            default=default,
-            choices=METHODS if name == "method" else None,
-            metavar={int: "N", float: "X"}.get(kind),
-            help=descriptions.get(name),
-        )
+            option = {"action": argparse.BooleanOptionalAction}
+        defaults = ", ".join(f"{key}: {each.default}" for key, each in found.items())
+        about = f"{about} ({defaults.replace('None', 'from the task')})"
+        add(f"--{name.replace('_', '-')}", default=argparse.SUPPRESS, help=about, **option)
 
 
-def agent_settings() -> dict[str, tuple[type, Any]]:
-    """The numbers, words and flags that `POWR` takes as keywords: their types and defaults."""
-    parameters = inspect.signature(POWR).parameters.values()
-    types = {"int": int, "float": float, "str": str, "bool": bool}
-    kinds = {p.name: types.get(str(p.annotation).removesuffix(" | None")) for p in parameters}
-    return {p.name: (kind, p.default) for p in parameters if (kind := kinds[p.name]) is not None}
+def count(text: str, least: int = 1) -> int:
+    if text.isdecimal() and int(text) >= least:
+        return int(text)
+    raise ArgumentTypeError(f"must be a whole number of at least {least}, got {text!r}")
 
 
-def described_parameters(docstring: str) -> dict[str, str]:
-    """The text of each parameter in a docstring of numpy's layout, as help for argparse."""
-    entries = re.findall(r"^    (\w[\w, ]*) : (.*(?:\n     +.*)*)", docstring, re.MULTILINE)
-    return {
-        name: " ".join(text.replace("%", "%%").split())
-        for names, text in entries
-        for name in names.split(", ")
-    }
-
-
-def count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise ArgumentTypeError(f"must be a whole number of at least 1, got {text!r}")
-    return int(text)
-
-
-def seed(text: str) -> int:
-    if not text.isdecimal():
-        raise ArgumentTypeError(f"must be a whole number of at least 0, got {text!r}")
-    return int(text)
+def timesteps(text: str) -> int:
+    """Like `count`, but 1e4 is 10000."""
+    try:
+        return count(f"{float(text):.0f}" if float(text).is_integer() else text)
+    except ValueError:
+        return count(text)
 
 
 def keyword(text: str) -> tuple[str, Any]:
@@ -175,10 +126,6 @@ def keyword(text: str) -> tuple[str, Any]:
     if value in ("True", "False", "None"):
         raise ArgumentTypeError(f"values are JSON: true, false or null, got {text!r}")
     try:
-        return key, json.loads(value, parse_constant=refuse_constant)
+        return key, json.loads(value, parse_constant=int)  # which refuses NaN, as JSON does
     except ValueError:
         return key, value
-
-
-def refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not JSON")

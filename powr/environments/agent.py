@@ -33,6 +33,7 @@ class Agent:
     """
 
     n_plans_: int
+    kernel: Kernel | None
 
     def __init__(self, env: gymnasium.Env | str, seed: int | None):
         self.seed = check_seed(seed)

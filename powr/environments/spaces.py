@@ -257,11 +257,11 @@ def _digits(space: Space, observation: Any, name: str) -> Iterator[tuple[int, in
         raise ValueError(
             f"{name} must be integers of {space}, got {values.dtype} of shape {values.shape}"
         )
-    if isinstance(space, MultiBinary):
-        start, sizes = np.zeros(space.shape, int), np.full(space.shape, 2)
+    start = getattr(space, "start", 0)
+    if isinstance(space, Discrete):
+        sizes = np.array(space.n)
     else:
-        start = np.broadcast_to(space.start, space.shape)
-        sizes = np.asarray(space.nvec if isinstance(space, MultiDiscrete) else space.n)
+        sizes = space.nvec if isinstance(space, MultiDiscrete) else np.full(values.shape, 2)
     digits = values.astype(int) - start
     outside = (digits < 0) | (digits >= sizes)
     if outside.any():

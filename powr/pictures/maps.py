@@ -1,157 +1,133 @@
-"""One map of a grid world in one panel."""
+"""Maps of grid worlds: cells in colour, with arrows or numbers in them."""
 
-from collections.abc import Callable
-from typing import Any
+from __future__ import annotations
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import Normalize, to_hex, to_rgb
-from matplotlib.lines import Line2D
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import LogNorm, Normalize, to_hex, to_rgb
+from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
-from powr.beliefs import Beliefs
-from powr.layouts import GridMap
-from powr.plots.quantities import QUANTITIES
+from powr.environments.agent import Agent
+from powr.pictures.layouts import GridMap
+from powr.pictures.quantities import COLOURS, QUANTITIES, value_and_policy
 
-# Actions less likely than this are not drawn.
-_LEAST_PROBABILITY = 0.05
+# Inches: the width of all maps, at most, and of a cell.
+_WIDTH, _LARGEST_CELL = 8.0, 0.75
 
-_CLOSED, _UNKNOWN = "#4D4D4D", "#EDEDED"
+# Actions are drawn that have at least this share of the largest probability.
+_SHARE_OF_BEST = 0.5
+
+_CLOSED, _UNVISITED, _POLICY = "#4D4D4D", "#EDEDED", "#FFFFFF"
+
+Cell = tuple[int, int]
 
 
-class MapPanel:
-    """One map in one panel: cells in colour, with arrows or numbers in them."""
+def draw_maps(agent: Agent, layout: GridMap, names: list[str]) -> Figure:
+    """A map per quantity or, where the layout has several maps, all of them for one quantity."""
+    cells = np.stack(list(layout.states.values()))
+    n_maps, rows, columns = cells.shape
+    values, probabilities = value_and_policy(agent, cells.ravel())
+    probabilities = probabilities.reshape(*cells.shape, -1)
+    visits = np.bincount(agent.data.columns()[0], minlength=cells.max() + 1)[cells]
+    numbers = {"value": values.reshape(cells.shape), "visits": visits}
+    seen = numbers["value"][visits > 0]
+    scales = {
+        "value": Normalize(seen.min(), max(seen.max(), seen.min() + 1e-9)),
+        "visits": LogNorm(1, max(visits.max(), 2)),
+    }
 
-    def __init__(self, panel: Axes, layout: GridMap, cells: NDArray, beliefs: Beliefs, size: float):
-        self.panel, self.layout, self.cells, self.beliefs = panel, layout, cells, beliefs
-        self.size = size  # of a cell in inches
-        self.visits = beliefs.visits(cells.ravel()).reshape(cells.shape)
-
-    def draw(self, name: str, scales: dict[str, Normalize]) -> None:
-        rows, columns = self.cells.shape
-        several = len(self.layout.states) > 1
-        known = self.visits > 0
+    n_columns = layout.n_columns if n_maps > 1 else len(names) if columns <= 2 * rows else 1
+    n_rows = -(-n_maps * len(names) // n_columns)
+    size = min(_LARGEST_CELL, _WIDTH / (columns * n_columns))
+    width, height = (size * columns + 0.3) * n_columns, (size * rows + 0.36) * n_rows
+    figure = Figure((width + 0.9 * (n_maps > 1), height + 0.8), layout="constrained")
+    axes = figure.subplots(n_rows, n_columns, squeeze=False)
+    panels = [(name, k) for name in names for k in range(n_maps)]
+    for panel, (name, k) in zip(axes.flat, panels, strict=True):
+        visited = [(int(row), int(column)) for row, column in np.argwhere(visits[k])]
         if name == "policy":
-            colours = {cell: "white" if known[cell] else _UNKNOWN for cell in self._open_cells()}
+            colours = dict.fromkeys(visited, _POLICY)
         else:
-            numbers = self._numbers(name)
-            colour_map, norm = mpl.colormaps[QUANTITIES[name].colours], scales[name]
-            known |= name == "uncertainty"
-            colours = {
-                cell: to_hex(colour_map(norm(numbers[cell]))) if known[cell] else _UNKNOWN
-                for cell in self._open_cells()
-            }
-        self._fill(colours)
-
-        def ink(cell: tuple[int, int]) -> str:
-            return readable_on(colours[cell])
-
-        if name != "policy" and not several:
-            self._write(numbers, known, ink)
-        if name == "policy" or (several and name == "value"):
-            probabilities = self.beliefs.probabilities(self.cells.ravel())
-            self._point(probabilities.reshape(rows, columns, -1), ink)
-        self._letter(ink)
-        for (x0, y0), (x1, y1) in self.layout.walls:
-            self.panel.add_line(Line2D([x0, x1], [y0, y1], color="black", lw=3))
-        self.panel.set(xlim=(0, columns), ylim=(rows, 0), aspect="equal", xticks=[], yticks=[])
-
-    def _numbers(self, name: str) -> NDArray:
-        functions: dict[str, Callable[[NDArray], NDArray]] = {
-            "value": self.beliefs.values,
-            "visits": self.beliefs.visits,
-            "uncertainty": self.beliefs.uncertainty,
-        }
-        return functions[name](self.cells.ravel()).reshape(self.cells.shape)
-
-    def _open_cells(self) -> list[tuple[int, int]]:
-        every = [(int(row), int(column)) for row, column in np.ndindex(self.cells.shape)]
-        return [cell for cell in every if cell not in self.layout.closed]
-
-    def _fill(self, colours: dict[tuple[int, int], str]) -> None:
-        for cell in np.ndindex(self.cells.shape):
-            colour = colours.get(cell, _CLOSED)
-            row, column = cell
-            self.panel.add_patch(
-                Rectangle((column, row), 1, 1, facecolor=colour, edgecolor="0.75", lw=0.5)
-            )
-
-    def _write(self, numbers: NDArray, known: NDArray, colour_of: Callable[[Any], str]) -> None:
-        """The number in each cell."""
-        places = decimals(numbers[known]) if known.any() else 0
-        for cell in self._open_cells():
-            if known[cell]:
-                text = f"{numbers[cell]:,.{places}f}"
-                self._text(cell, text, colour_of(cell), size=min(13, 55 / max(len(text), 4)))
-
-    def _point(self, probabilities: NDArray, colour_of: Callable[[Any], str]) -> None:
-        """An arrow or a letter per action that may be taken; several arrows start in the middle."""
-        for cell in self._open_cells():
-            if not self.visits[cell]:
-                continue
-            taken = [
-                mark
-                for mark, probability in zip(self.layout.arrows, probabilities[cell], strict=True)
-                if probability >= _LEAST_PROBABILITY
-            ]
-            for mark in taken:
-                if isinstance(mark, str):
-                    self._text(cell, mark, colour_of(cell), size=22, weight="bold")
-                else:
-                    self._arrow(cell, mark, colour_of(cell), alone=len(taken) == 1)
-
-    def _arrow(
-        self, cell: tuple[int, int], mark: tuple[int, int], colour: str, alone: bool
-    ) -> None:
-        (row, column), (right, up) = cell, mark
-        ahead, behind = (0.34, 0.34) if alone else (0.42, 0.0)
-        self.panel.annotate(
-            "",
-            (column + 0.5 + ahead * right, row + 0.5 - ahead * up),
-            (column + 0.5 - behind * right, row + 0.5 + behind * up),
-            arrowprops={
-                "arrowstyle": "-|>",
-                "color": colour,
-                "lw": 2.2 * self.size + 0.3,
-                "mutation_scale": 14 * self.size + 2,
-                "shrinkA": 0,
-                "shrinkB": 0,
-            },
-        )
-
-    def _text(self, cell: tuple[int, int], text: str, colour: str, size: float, **kw: Any) -> None:
-        row, column = cell
-        self.panel.text(
-            column + 0.5,
-            row + 0.52,
-            text,
-            color=colour,
-            ha="center",
-            va="center",
-            fontsize=size * self.size,
-            **kw,
-        )
-
-    def _letter(self, colour_of: Callable[[Any], str]) -> None:
-        """What stands in a cell: large where the cell is closed, else in its corner."""
-        for cell, letter in self.layout.letters.items():
-            if cell in self.layout.closed:
-                self._text(cell, letter, "white", size=18)
-            else:
-                row, column = cell
-                self.panel.text(
-                    column + 0.08,
-                    row + 0.06,
-                    letter,
-                    color=colour_of(cell),
-                    va="top",
-                    fontsize=min(14 * self.size + 1, 10),
-                )
+            shades = mpl.colormaps[COLOURS[name]](scales[name](numbers[name][k]))
+            colours = {cell: to_hex(shades[cell]) for cell in visited}
+        fill_cells(panel, layout, cells[k].shape, colours, size)
+        if name == "policy" or (n_maps > 1 and name == "value"):
+            for cell, colour in colours.items():
+                draw_actions(panel, layout, cell, probabilities[k][cell], readable_on(colour), size)
+        elif n_maps == 1:
+            places = decimals(numbers[name][k][visits[k] > 0])
+            for cell, colour in colours.items():
+                text = f"{numbers[name][k][cell]:,.{places}f}"
+                points = min(13, 55 / max(len(text), 4)) * size
+                write(panel, cell, text, readable_on(colour), points)
+        title = QUANTITIES[name] if n_maps == 1 else list(layout.states)[k]
+        panel.set_title(title, fontsize=9 if n_maps == 1 else 8)
+    if n_maps > 1 and name in scales:
+        scale = ScalarMappable(scales[name], COLOURS[name])
+        figure.colorbar(scale, ax=axes, label=QUANTITIES[name], fraction=0.02, aspect=60, pad=0.01)
+    notes = ["light grey: never visited"]
+    if layout.closed:
+        notes.append("dark: the episode ends or starts over")
+    if "policy" in names or (n_maps > 1 and "value" in names):
+        notes.append("several arrows: about as probable")
+    legend = f"{layout.legend}\n{'; '.join(notes)}"
+    figure.supxlabel(legend, fontsize=8, color="0.35", x=0.01, ha="left")
+    return figure
 
 
-def readable_on(colour: Any) -> str:
+def fill_cells(
+    panel: Axes, layout: GridMap, shape: tuple[int, ...], colours: dict[Cell, str], size: float
+) -> None:
+    """Cells in their colours, with the letters and walls of the layout."""
+    rows, columns = shape
+    panel.set(xlim=(0, columns), ylim=(rows, 0), aspect="equal", xticks=[], yticks=[])
+    for row, column in np.ndindex(rows, columns):
+        default = _CLOSED if (row, column) in layout.closed else _UNVISITED
+        colour = colours.get((row, column), default)
+        panel.add_patch(Rectangle((column, row), 1, 1, facecolor=colour, edgecolor="0.75", lw=0.5))
+    for (row, column), letter in layout.letters.items():
+        if (row, column) in layout.closed:
+            write(panel, (row, column), letter, "white", 18 * size)
+        else:
+            ink = readable_on(colours.get((row, column), _UNVISITED))
+            points = min(14 * size + 1, 10)
+            panel.text(column + 0.08, row + 0.06, letter, color=ink, va="top", fontsize=points)
+    for (x0, y0), (x1, y1) in layout.walls:
+        panel.plot([x0, x1], [y0, y1], color="black", lw=3)
+
+
+def draw_actions(
+    panel: Axes, layout: GridMap, cell: Cell, probabilities: NDArray, ink: str, size: float
+) -> None:
+    """The letter of the most probable action, or the arrows of those nearly as probable."""
+    best = layout.arrows[int(probabilities.argmax())]
+    if isinstance(best, str):
+        write(panel, cell, best, ink, 22 * size)
+        return
+    likely = np.flatnonzero(probabilities >= _SHARE_OF_BEST * probabilities.max())
+    marks = [layout.arrows[int(action)] for action in likely]
+    drawn = [mark for mark in marks if not isinstance(mark, str)]
+    ahead, behind = (0.34, 0.34) if len(drawn) == 1 else (0.42, 0.0)
+    style = {"arrowstyle": "-|>", "color": ink, "shrinkA": 0, "shrinkB": 0}
+    style |= {"lw": 2.2 * size + 0.3, "mutation_scale": 14 * size + 2}
+    row, column = cell
+    for right, up in drawn:
+        tip = (column + 0.5 + ahead * right, row + 0.5 - ahead * up)
+        tail = (column + 0.5 - behind * right, row + 0.5 + behind * up)
+        panel.annotate("", tip, tail, arrowprops=style)
+
+
+def write(panel: Axes, cell: Cell, text: str, ink: str, points: float) -> None:
+    row, column = cell
+    x, y = column + 0.5, row + 0.52
+    panel.text(x, y, text, color=ink, fontsize=points, ha="center", va="center")
+
+
+def readable_on(colour: str) -> str:
     """Black or white, whichever can be read on a colour."""
     red, green, blue = to_rgb(colour)
     return "black" if 0.3 * red + 0.59 * green + 0.11 * blue > 0.5 else "white"

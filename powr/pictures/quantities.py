@@ -1,19 +1,20 @@
-"""The four things to see of an agent."""
+"""The three things to see of an agent."""
 
-from typing import NamedTuple
+from typing import Any
 
+from numpy.typing import NDArray
 
-class Quantity(NamedTuple):
-    """One of the four things to see."""
-
-    title: str
-    colours: str
-    meaning: str
-
+from powr.environments.agent import Agent
 
 QUANTITIES = {
-    "value": Quantity("Value", "viridis", "expected discounted return"),
-    "policy": Quantity("Policy", "", "the likeliest action"),
-    "visits": Quantity("Visits", "Blues", "times that a state was seen, log scale"),
-    "uncertainty": Quantity("Uncertainty", "Oranges", "0: known, 1: nothing is known"),
+    "value": "Value: expected discounted return",
+    "policy": "Policy: most probable action",
+    "visits": "Visits: steps taken from a state",
 }
+COLOURS = {"value": "viridis", "visits": "Blues"}
+
+
+def value_and_policy(agent: Agent, observations: Any) -> tuple[NDArray, NDArray]:
+    """The value of the policy, (n,), and its action probabilities, (n, n_actions)."""
+    probabilities = agent.action_probabilities(observations)
+    return (probabilities * agent.action_values(observations)).sum(axis=1), probabilities

@@ -16,6 +16,9 @@ from powr.kernels import Kernel, diagonal, gram_matrix
 # vector-by-vector updates of the choice stay in cache.
 _CANDIDATES = 2048
 
+# States whose features are computed at once, to bound the memory.
+PART = 8192
+
 
 class Dictionary:
     """A growing set of pivots, chosen where the features still miss most of the kernel.
@@ -52,28 +55,33 @@ class Dictionary:
         """The c with k(x, D) c = phi(x).weights for every x."""
         return solve_triangular(self.cholesky, weights, lower=True, trans="T")
 
-    def grow(self, states: NDArray) -> NDArray:
-        """Add pivots from the states until the tolerance holds on them; return their features."""
-        features = self.features(states) if self.rank else np.empty((len(states), 0))
+    def grow(self, states: NDArray) -> None:
+        """Add pivots from the states until the tolerance holds on them."""
         whole = diagonal(self.kernel, states)
         self._largest = max(self._largest, whole.max(initial=0.0))
+        allowed = self.tolerance * self._largest
         while self.rank < self.max_rank:
-            missing = whole - np.einsum("ij,ij->i", features, features)
+            missing = whole - self._squares(states)
             # Far from the pivots an ill-conditioned L gives features of any size.
-            self.is_accurate &= bool(missing.min() > -self.tolerance * self._largest)
-            above = np.flatnonzero(missing > self.tolerance * self._largest)
+            self.is_accurate &= bool(missing.min(initial=0.0) > -allowed)
+            above = np.flatnonzero(missing > allowed)
             if len(above) == 0:
                 break
             candidates = above[:: -(-len(above) // _CANDIDATES)]
-            chosen, corner = self._choose(
-                states[candidates], features[candidates], missing[candidates]
-            )
+            features = self.features(states[candidates])
+            chosen, corner = self._choose(states[candidates], features, missing[candidates])
             pivots = candidates[chosen]
             self.pivot_numbers = np.concatenate([self.pivot_numbers, self._n_offered + pivots])
-            self._append(states[pivots], features[pivots], corner)
-            features = np.hstack([features, self.new_features(states, features)])
+            self._append(states[pivots], features[chosen], corner)
         self._n_offered += len(states)
-        return features
+
+    def _squares(self, states: NDArray) -> NDArray:
+        """phi(x).phi(x) at each state."""
+        squares = np.zeros(len(states))
+        for start in range(0, len(states) if self.rank else 0, PART):
+            phi = self.features(states[start : start + PART])
+            squares[start : start + PART] = np.einsum("ij,ij->i", phi, phi)
+        return squares
 
     def new_features(self, states: NDArray, features: NDArray) -> NDArray:
         """The features that the states lack, given those of an earlier, smaller dictionary."""

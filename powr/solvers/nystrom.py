@@ -7,14 +7,15 @@ With features phi from a pivoted Cholesky of the state kernel, q(x, a) = phi(x).
 where row i of Z is phi(x_i) in the block of action a_i, and row i of Z_pi is (1 - d_i) phi(x'_i)
 weighted by pi(.|x'_i) over the blocks: ridge LSTD-Q in the kernel's own space.
 
-Forming this matrix costs n m^2 |A|, a product with it only n m |A|. Between two policies, or two
-epochs, it changes little. So it is formed and factored only now and then; in between, the last
-factors precondition GMRES, which needs a few products.
+Forming this matrix costs n m^2 |A|, a product with it only n m |A|. From one policy or epoch to the
+next it changes little. So it is formed and factored only now and then, in single precision, and
+these factors precondition GMRES, which needs a few products.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,24 +25,29 @@ from scipy.sparse.linalg import LinearOperator, gmres
 
 from powr.data import Counts
 from powr.kernels import Kernel
-from powr.solvers.dictionary import Dictionary
+from powr.solvers.dictionary import PART, Dictionary
 
 # Rows gathered for one product: few enough to stay in cache, enough for BLAS to run at full speed.
 _ROWS = 1024
 
-# Entries of the table of features that is kept, half a gigabyte; a larger one is computed by parts
+# Entries of the table of features that is kept, half a gigabyte; a larger one is computed in parts
 # whenever it is needed.
 LARGEST_TABLE = 2**26
 
-# The relative error of the weights, and the share of it that one round of GMRES leaves.
-_ACCURACY = 1e-9
-_REDUCTION = 1e-4
+# The relative error of the weights, and the least share of it that one round of GMRES leaves, which
+# single precision bounds.
+_ACCURACY = 1e-8
+_REDUCTION = 1e-5
 
 # Forming the matrix anew is the cheaper way where a round of so many products leaves more than this
-# share of the error, or when the data have grown by this factor.
+# share of the error, when the data have grown by this factor, or when the probabilities of a state
+# have changed by this much, summed over actions and averaged over states.
 _MOST_PRODUCTS = 14
 _SLOW = 0.01
-_GROWTH = 1.1
+_GROWTH = 1.06
+_CHANGE = 0.06
+
+Precision = Any  # np.float32 or np.float64
 
 
 class NystromModel:
@@ -59,10 +65,10 @@ class NystromModel:
         data = self.data
         self.dictionary = Dictionary(self.kernel, data.index.shape, self.tolerance, self.max_rank)
         self._n_states_at_choice = len(data.index)
-        self._tables = {
+        self._n_offered = 0
+        self._tables: dict[Precision, FeatureTable] = {
             precision: FeatureTable(precision) for precision in (np.float32, np.float64)
         }
-        self._n_offered = 0
         self.factors: Factors | None = None
 
     @property
@@ -70,59 +76,58 @@ class NystromModel:
         return self.dictionary.rank
 
     def update(self) -> None:
-        """Take in new states.
+        """Take in new data.
 
         A full dictionary cannot follow the data to new places: it is chosen anew whenever the
         states have grown by half. So is one that has lost its accuracy.
         """
-        data = self.data
-        if self.rank == self.max_rank and len(data.index) > 1.5 * self._n_states_at_choice:
-            self._choose_dictionary()
-        self._pair_counts = np.zeros((len(data.index), data.n_actions))
-        self._pair_counts[data.pair_state, data.pair_action] = data.pair_count
-        self._extend_features()
-        if not self.dictionary.is_accurate and self._n_states_at_choice < len(data.index):
-            self._choose_dictionary()
-            self._extend_features()
+        data, n_states = self.data, len(self.data.index)
+        self._last_rewards: NDArray | None = None
+        self._pair_counts = self._by_state(data.pair_count)
         pairs = data.triple_pair
-        rows = data.pair_action[pairs] * len(data.index) + data.pair_state[pairs]
-        shape = (data.n_actions * len(data.index), len(data.index))
+        rows = data.pair_action[pairs] * n_states + data.pair_state[pairs]
         # From values of the next states to their sums over the transitions of (action, state).
         self._next_counts = csr_array(
-            (data.continuing_count, (rows, data.triple_next)), shape=shape
+            (data.continuing_count, (rows, data.triple_next)),
+            shape=(data.n_actions * n_states, n_states),
         )
+        if self.rank == self.max_rank and n_states > 1.5 * self._n_states_at_choice:
+            self._choose_dictionary()
+        self._extend_features()
+        if not self.dictionary.is_accurate and self._n_states_at_choice < n_states:
+            self._choose_dictionary()
+            self._extend_features()
 
     def solve(
         self, rewards: NDArray, policy: NDArray, gamma: float, regularization: float
     ) -> NDArray:
         """Weights of the action values; rewards summed per pair, policy at the distinct states."""
-        Zy = self._project(self._by_state(rewards))
+        Zy = self._projected(rewards)
         ridge = self.data.size * regularization
-        if not self._tables:  # products would compute the features again and again
-            return Factors(self._system(policy, gamma, ridge, np.float64), 0).solve(Zy, ridge)
-        if self.factors is not None and self.data.size <= _GROWTH * self.factors.n_transitions:
-            w = self._solve_by_products(self.factors, Zy, policy, gamma, ridge)
+        if self._tables:  # else products would compute the features again and again
+            w = None
+            if self.factors is not None and self.factors.are_near(policy, self.data.size):
+                w = self._solve_by_products(self.factors, Zy, policy, gamma, ridge)
+            if w is None:
+                system = self._system(policy, gamma, ridge, np.float32)
+                self.factors = Factors(system, policy, self.data.size)
+                w = self._solve_by_products(self.factors, Zy, policy, gamma, ridge)
             if w is not None:
                 return w
-        for precision in (np.float32, np.float64):
-            system = self._system(policy, gamma, ridge, precision)
-            self.factors = Factors(system, self.data.size)
-            w = self._solve_by_products(self.factors, Zy, policy, gamma, ridge)
-            if w is not None:
-                return w
-        return self.factors.solve(Zy, ridge)
+        system = self._system(policy, gamma, ridge, np.float64)
+        return Factors(system, policy, self.data.size).solve(Zy, ridge)
 
     def regress(self, targets: NDArray, regularization: float) -> NDArray:
         """Weights of the kernel ridge regression on targets summed per pair."""
-        projected = self._project(self._by_state(targets))
         ridge = self.data.size * regularization * np.eye(self.rank)
-        grams = [np.zeros((self.rank, self.rank)) for _ in range(self.data.n_actions)]
+        grams = np.zeros((self.data.n_actions, self.rank, self.rank))
         for rows, phi in self._features():
-            for action, gram in enumerate(grams):
-                gram += phi.T @ (self._pair_counts[rows, action, None] * phi)
+            for gram, counts in zip(grams, self._pair_counts[rows].T, strict=True):
+                gram += phi.T @ (counts[:, None] * phi)
+        projected = self._project(self._by_state(targets)).T
         columns = [
             solve(gram + ridge, column, assume_a="pos")
-            for gram, column in zip(grams, projected.T, strict=True)
+            for gram, column in zip(grams, projected, strict=True)
         ]
         return np.stack(columns, axis=1)
 
@@ -130,7 +135,7 @@ class NystromModel:
         return np.concatenate([phi @ weights for _, phi in self._features()])
 
     def coefficients(self, weights: NDArray) -> NDArray:
-        """The weights as coefficients over the distinct states, zero but at the pivots."""
+        """The weights as coefficients over the distinct states, zero except at the pivots."""
         coefficients = np.zeros((len(self.data.index), self.data.n_actions))
         coefficients[self.dictionary.pivot_numbers] = self.dictionary.coefficients(weights)
         return coefficients
@@ -142,12 +147,17 @@ class NystromModel:
     ) -> NDArray | None:
         """The weights by preconditioned GMRES from the last ones; None if that takes too long.
 
-        Rounds of GMRES correct the weights by residuals in double precision, so that factors in
-        single precision do not limit the accuracy.
+        Rounds of GMRES correct the weights by residuals in double precision, so that factors and
+        products in single precision do not limit the accuracy.
         """
 
-        def times(w: NDArray, precision: type) -> NDArray:
-            return self._times_system(w.reshape(Zy.shape), policy, gamma, ridge, precision)
+        def times(w: NDArray, precision: Precision) -> NDArray:
+            """(Z'Z + n lambda - gamma Z'Z_pi) w in O(n m |A|)."""
+            phi, w = self._tables[precision].view, w.reshape(Zy.shape)
+            q = phi @ w.astype(precision)
+            next_values = self._next_counts @ (policy * q).sum(axis=1)
+            residual = self._pair_counts * q - gamma * next_values.reshape(-1, len(q)).T
+            return phi.T @ residual.astype(precision) + ridge * w
 
         operator = LinearOperator(
             (Zy.size, Zy.size),
@@ -156,51 +166,59 @@ class NystromModel:
         )
         w = np.zeros_like(Zy)
         w[: len(factors.last)] = factors.last
-        allowed = np.inf
+        size = np.inf
         while True:
-            error = factors.solve(Zy - times(w, np.float64), ridge)
-            size = float(np.linalg.norm(error))
-            if size <= _ACCURACY * np.linalg.norm(w):
-                factors.last = w
-                return w
-            if not size <= allowed:
+            residual = Zy - times(w, np.float64) if w.any() else Zy
+            error = factors.solve(residual, ridge)
+            size, before = float(np.linalg.norm(error)), size
+            if not size <= _SLOW * before:  # NaN included
                 return None
-            allowed = _SLOW * size
+            allowed = _ACCURACY * float(np.linalg.norm(w + error))
+            norms = [1.0]  # of the error in this round, relative to its size before
             step, _ = gmres(
-                operator, error.ravel(), rtol=_REDUCTION, restart=_MOST_PRODUCTS, maxiter=1
+                operator,
+                error.ravel(),
+                rtol=max(allowed / size, _REDUCTION) if size > 0 else 1.0,
+                restart=_MOST_PRODUCTS,
+                maxiter=1,
+                callback=norms.append,
+                callback_type="pr_norm",
             )
             w = w + step.reshape(Zy.shape)
+            if size * norms[-1] <= allowed:
+                factors.last = w
+                return w
 
-    def _times_system(
-        self, w: NDArray, policy: NDArray, gamma: float, ridge: float, precision: type
-    ) -> NDArray:
-        """(Z'Z + n lambda - gamma Z'Z_pi) w in O(n m |A|)."""
-        phi = self._tables[precision].view
-        q = phi @ w.astype(precision)
-        next_values = self._next_counts @ (policy * q).sum(axis=1)
-        residual = self._pair_counts * q - gamma * next_values.reshape(-1, len(q)).T
-        return phi.T @ residual.astype(precision) + ridge * w
-
-    def _system(self, policy: NDArray, gamma: float, ridge: float, precision: type) -> NDArray:
+    def _system(self, policy: NDArray, gamma: float, ridge: float, precision: Precision) -> NDArray:
         """Z'Z + n lambda - gamma Z'Z_pi, (actions, rank, actions, rank)."""
         data, n_actions, rank = self.data, self.data.n_actions, self.rank
-        system = np.zeros((n_actions, rank, n_actions, rank), precision)
-        action_of_triple = data.pair_action[data.triple_pair]
+        system: NDArray = np.zeros((n_actions, rank, n_actions, rank), precision)
+        for start in range(0, len(data.triple_pair), _ROWS * n_actions):
+            rows = slice(start, start + _ROWS * n_actions)
+            pairs, next_states = data.triple_pair[rows], data.triple_next[rows]
+            counts = data.triple_count[rows, None]
+            going_on = np.where(data.triple_terminated[rows, None], 0.0, counts)
+            weights = (-gamma * going_on * policy[next_states]).astype(precision)
+            counts = counts.astype(precision)
+            numbers = np.concatenate([data.pair_state[pairs], next_states])
+            phi, phi_next = np.split(self._features_at(numbers, precision), 2)
+            for action in range(n_actions):
+                taken = data.pair_action[pairs] == action
+                right = weights[taken, :, None] * phi_next[taken, None, :]
+                right[:, action] += counts[taken] * phi[taken]
+                system[action] += (phi[taken].T @ right.reshape(len(right), -1)).reshape(
+                    rank, n_actions, rank
+                )
         for action in range(n_actions):
-            block = system[action].reshape(rank, -1)
-            triples = np.flatnonzero(action_of_triple == action)
-            for start in range(0, len(triples), _ROWS):
-                rows = triples[start : start + _ROWS]
-                next_states = data.triple_next[rows]
-                continuing = np.where(data.triple_terminated[rows], 0.0, data.triple_count[rows])
-                weights = (-gamma * continuing[:, None] * policy[next_states]).astype(precision)
-                phi = self._features_at(data.pair_state[data.triple_pair[rows]], precision)
-                phi_next = self._features_at(next_states, precision)
-                right = weights[:, :, None] * phi_next[:, None, :]
-                right[:, action] += data.triple_count[rows, None].astype(precision) * phi
-                block += phi.T @ right.reshape(len(rows), -1)
             system[action, :, action][np.diag_indices(rank)] += precision(ridge)
         return system
+
+    def _projected(self, rewards: NDArray) -> NDArray:
+        """Z'y, kept for the next policy."""
+        if self._last_rewards is None or not np.array_equal(rewards, self._last_rewards):
+            self._last_rewards = rewards.copy()
+            self._Zy = self._project(self._by_state(rewards))
+        return self._Zy
 
     def _by_state(self, targets: NDArray) -> NDArray:
         """Targets summed per pair as a (states, actions) table."""
@@ -218,95 +236,101 @@ class NystromModel:
     # -- features ---------------------------------------------------------------------------------
 
     def _extend_features(self) -> None:
-        states, old_rank = self.data.index.states, self.rank
-        new_rows = self.dictionary.grow(states[self._n_offered :])
+        states, old_rank, n_old = self.data.index.states, self.rank, self._n_offered
+        self.dictionary.grow(states[n_old:])
         self._n_offered = len(states)
         if not self._tables or len(states) * self.rank > LARGEST_TABLE:
             self._tables, self.factors = {}, None
             return
-        known = self._tables[np.float64].view
-        new_columns = self.dictionary.new_features(states[: len(known)], known)
         for table in self._tables.values():
-            table.grow(new_columns, new_rows)
+            table.grow(len(states), self.rank)
+        phi = self._tables[np.float64].view
+        for rows in parts(n_old if self.rank > old_rank else 0):
+            known = phi[rows, :old_rank]
+            phi[rows, old_rank:] = self.dictionary.new_features(states[rows], known)
+        for rows in parts(len(states), start=n_old):
+            phi[rows] = self.dictionary.features(states[rows])
+        single = self._tables[np.float32].view
+        single[:n_old, old_rank:], single[n_old:] = phi[:n_old, old_rank:], phi[n_old:]
         if self.factors is not None and self.rank > old_rank:
-            new = self._tables[np.float64].view[:, old_rank:]
-            self.factors.grow((new**2).T @ self._pair_counts)
+            self.factors.grow((phi[:, old_rank:] ** 2).T @ self._pair_counts)
 
     def _features(self) -> Iterator[tuple[slice, NDArray]]:
         """phi at all distinct states, in parts: the rows, and (rows, rank)."""
         if self._tables:
             yield slice(None), self._tables[np.float64].view
             return
-        states, n_rows = self.data.index.states, 8 * _ROWS
-        for start in range(0, len(states), n_rows):
-            rows = slice(start, start + n_rows)
+        states = self.data.index.states
+        for rows in parts(len(states)):
             yield rows, self.dictionary.features(states[rows])
 
-    def _features_at(self, numbers: NDArray, precision: type) -> NDArray:
+    def _features_at(self, numbers: NDArray, precision: Precision) -> NDArray:
         """phi at the states of these numbers, (n, rank)."""
         if self._tables:
             return self._tables[precision].view[numbers]
-        return self.dictionary.features(self.data.index.states[numbers])
+        distinct, places = np.unique(numbers, return_inverse=True)
+        return self.dictionary.features(self.data.index.states[distinct])[places]
 
 
 class Factors:
-    """LU factors of a system, (actions, rank, actions, rank), with weights as (rank, actions).
+    """LU factors of a system, (actions, rank, actions, rank), for weights of (rank, actions).
 
     Attributes
     ----------
-    n_transitions : int
-        Size of the data when the system was formed.
     last : (rank, actions)
         The last weights that were found with these factors.
     """
 
-    def __init__(self, system: NDArray, n_transitions: int):
+    def __init__(self, system: NDArray, policy: NDArray, n_transitions: int):
         self._n_actions, self._rank = system.shape[:2]
         size = self._n_actions * self._rank
         self._lu = lu_factor(system.reshape(size, size), overwrite_a=True, check_finite=False)
         self._of_new_features = np.ones((0, self._n_actions))
-        self.n_transitions = n_transitions
+        self._policy, self._n_transitions = policy, n_transitions
         self.last = np.zeros((0, self._n_actions))
+
+    def are_near(self, policy: NDArray, n_transitions: int) -> bool:
+        """Whether the system for this policy and these data is close to the factored one."""
+        change = np.abs(policy[: len(self._policy)] - self._policy).sum(axis=1).mean()
+        return bool(change <= _CHANGE and n_transitions <= _GROWTH * self._n_transitions)
 
     def grow(self, diagonal: NDArray) -> None:
         """Precondition more features than were factored, by their entries of Z'Z's diagonal."""
         self._of_new_features = np.vstack([self._of_new_features, diagonal])
 
     def solve(self, right: NDArray, ridge: float) -> NDArray:
-        dtype = self._lu[0].dtype
-        known = right[: self._rank].T.ravel().astype(dtype)
-        solution = np.empty_like(right)
-        solution[: self._rank] = (
-            lu_solve(self._lu, known, check_finite=False).reshape(self._n_actions, -1).T
-        )
-        solution[self._rank :] = right[self._rank :] / (self._of_new_features + ridge)
-        return solution
+        known = right[: self._rank].T.ravel().astype(self._lu[0].dtype)
+        known = lu_solve(self._lu, known, check_finite=False).reshape(self._n_actions, -1)
+        return np.vstack([known.T, right[self._rank :] / (self._of_new_features + ridge)])
 
 
 class FeatureTable:
     """Features of the distinct states, growing by columns (pivots) and by rows (states)."""
 
-    def __init__(self, precision: type) -> None:
-        self._buffer = np.empty((0, 0), precision)
+    def __init__(self, precision: Precision):
+        self._buffer: NDArray = np.empty((0, 0), precision)
         self._shape = (0, 0)
 
     @property
     def view(self) -> NDArray:
         return self._buffer[: self._shape[0], : self._shape[1]]
 
-    def grow(self, columns: NDArray, rows: NDArray) -> None:
-        """Append columns to the rows held, then whole rows."""
-        n_old, old_rank = self._shape
-        shape = (n_old + len(rows), rows.shape[1])
-        if shape[0] > self._buffer.shape[0] or shape[1] > self._buffer.shape[1]:
-            room = [
-                size if size <= held else size * 5 // 4
-                for size, held in zip(shape, self._buffer.shape, strict=True)
-            ]
-            room = np.maximum(room, self._buffer.shape).tolist()
-            grown = np.empty(room, self._buffer.dtype)
-            grown[:n_old, :old_rank] = self.view
-            self._buffer = grown
-        self._buffer[:n_old, old_rank : shape[1]] = columns
-        self._buffer[n_old : shape[0], : shape[1]] = rows
-        self._shape = shape
+    def grow(self, n_rows: int, n_columns: int) -> None:
+        """Make room; what is held stays, what is new is to be filled in."""
+        old, held = self.view, self._buffer.shape
+        self._shape = (n_rows, n_columns)
+        if n_rows <= held[0] and n_columns <= held[1]:
+            return
+        # Only what is too small grows: by a quarter, so that few rows are copied often.
+        room = [
+            size if size <= has else (size * 5 // 4 if has else size)
+            for size, has in zip(self._shape, held, strict=True)
+        ]
+        self._buffer = np.empty(np.maximum(room, held), self._buffer.dtype)
+        self._buffer[: old.shape[0], : old.shape[1]] = old
+
+
+def parts(stop: int, start: int = 0) -> Iterator[slice]:
+    """Rows in portions that bound the memory."""
+    for first in range(start, stop, PART):
+        yield slice(first, min(first + PART, stop))

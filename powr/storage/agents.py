@@ -63,8 +63,9 @@ def save(agent: Agent, path: str | Path) -> None:
         },
     }
     text = np.array(json.dumps(metadata, allow_nan=False))
+    contents: Any = {"metadata": text, **pack(agent.data), **arrays}
     with written_aside(path) as file:
-        np.savez_compressed(file, metadata=text, **pack(agent.data), **arrays)
+        np.savez_compressed(file, **contents)
 
 
 def load(
@@ -129,8 +130,8 @@ def restore(
 ) -> A:
     if env is None:
         env = make_recorded_env(metadata["environment"])
-    settings: Any = metadata["settings"]
-    agent: Any = cls(env, kernel=make_kernel(metadata["kernel"], kernel), **settings)
+    settings: Any = {**metadata["settings"], "kernel": make_kernel(metadata["kernel"], kernel)}
+    agent: Any = cls(env, **settings)
     check_environment(metadata, agent.env)
     unpack(agent.data, arrays, metadata["starts"], agent.n_actions)
     for name, array in arrays.items():

@@ -1,11 +1,11 @@
-"""deviations.yaml: every departure from the paper or the authors' release, and what it touches."""
+"""deviations.yaml: every departure from the paper or its authors' code, and what it touches."""
 
 from __future__ import annotations
 
 import fnmatch
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from suite import SuiteError, config
 from suite.claims.typed import Id, UniqueTexts, check_unique
@@ -19,7 +19,7 @@ class StatedAlgorithm(Block):
 
 
 class Stated(Block):
-    """What the paper, the release or a library states, in the form of envs.yaml."""
+    """What the paper, its authors' code or a library states, in the form of envs.yaml."""
 
     environments: dict[str, dict[str, Any]]
     algorithms: dict[str, StatedAlgorithm]
@@ -28,6 +28,7 @@ class Stated(Block):
 
 class Deviation(Block):
     id: Id
+    of: Literal["the study", "POWR", "OptimisticPOWR"]
     what: Text  # what is stated, and what is done
     why: Text
     effect: Text  # as measured or expected

@@ -1,7 +1,8 @@
 """Which claims of the paper hold: claims.csv, one row per finding, and claims.md to read.
 
 Judges each claim of claims.yaml by its rule on the runs of a scale, once per set of settings that
-it names under `against`.
+it names under `against`. Other runs can take the place of POWR's: `questions` has each claim's
+parameters, and a rule judges whatever runs the `Data` hold.
 
     python -m suite claims --scale quick
 """
@@ -17,10 +18,18 @@ from pydantic import Field, StringConstraints
 
 from suite import SuiteError, config
 from suite.claims import deviations
-from suite.claims.page import render
+from suite.claims.page import Group, group_of, render
 from suite.claims.rules import RULES
 from suite.claims.typed import Id, UniqueTexts, check_unique
-from suite.claims.verdicts import NOT_TESTED, Data, Finding, Outcome, Parameters
+from suite.claims.verdicts import (
+    BEYOND,
+    NOT_TESTED,
+    SAMPLED,
+    Data,
+    Finding,
+    Outcome,
+    Parameters,
+)
 from suite.command import OPTIONS, make_parser, write_result
 from suite.config import Run
 from suite.config.models import Block, Text
@@ -38,20 +47,31 @@ class RuleText(Block):
     decision: Text
 
 
+class Sentence(Block):
+    """A sentence of the paper about its experiments; the claims that name it are its parts."""
+
+    short: Text
+    place: Text
+    quote: Text
+    note: Text | None = None  # what a reader of the verdict should know
+
+
 class Claim(Block):
     id: Id
     claim: Text
-    place: Text  # where the paper says it, or why it is asked here
-    quote: Text | None = None  # none: not a sentence of the paper
-    note: Text | None = None  # what a reader of the verdict should know
+    sentence: Text | None = None  # gives place, quote and note
+    place: Text | None = None  # where the paper says it, or what it belongs to beyond the paper
+    quote: Text | None = None  # none, of its own or by its sentence: beyond the paper
+    note: Text | None = None
     rule: Literal[tuple(RULES)]  # type: ignore[valid-type]
     parameters: dict[str, Any]
     against: UniqueTexts | None = None  # sets of settings; one verdict for each
+    policies: list[Literal["deterministic", "sampled"]] | None = None  # one claim for each
     tests: list[Annotated[str, StringConstraints(pattern=r"^tests/.+\.py::.+$")]] | None = None
 
 
 class SettingsSet(Block):
-    """Whose settings POWR and the baselines have."""
+    """Whose settings the baselines have."""
 
     name: Text
     label: Text  # the name in a few words
@@ -63,6 +83,7 @@ class Document(Block):
     level: float = Field(gt=0, lt=1)
     sets: dict[str, SettingsSet]
     rules: dict[Literal[tuple(RULES)], RuleText]  # type: ignore[valid-type]
+    sentences: dict[Id, Sentence] | None = None
     claims: list[Claim] = Field(min_length=1)
 
 
@@ -77,17 +98,45 @@ class Judged(NamedTuple):
 
 
 def load(path: str | Path) -> dict[str, Any]:
-    """Read and check claims.yaml; each claim's parameters are those that its rule declares."""
-    claims = config.read_yaml(path)
-    config.check_model(claims, Document, path)
-    check_unique((claim["id"] for claim in claims["claims"]), path)
-    for claim in claims["claims"]:
-        if claim["rule"] not in claims["rules"]:
+    """Read and check claims.yaml; each claim's parameters are those that its rule declares.
+
+    A claim gets the place, quote and note of its sentence, and is one claim per policy.
+    """
+    document = config.read_yaml(path)
+    config.check_model(document, Document, path)
+    claims = document["claims"] = list(_expand(document, path))
+    check_unique((claim["id"] for claim in claims), path)
+    for claim in claims:
+        if claim["rule"] not in document["rules"]:
             raise SuiteError(f"{path}: rules: lacks {claim['rule']}, the rule of {claim['id']}")
         place = f"{path}: {claim['id']}: against"
-        config.check_known(claim.get("against", []), claims["sets"], place)
+        config.check_known(claim.get("against", []), document["sets"], place)
         claim["parameters"] = parameters_of(claim, path)
-    return claims
+    return document
+
+
+def _expand(document: Mapping[str, Any], path: str | Path) -> Iterator[dict[str, Any]]:
+    sentences = document.get("sentences", {})
+    for claim in document["claims"]:
+        if "sentence" in claim:
+            config.check_known([claim["sentence"]], sentences, f"{path}: {claim['id']}: sentence")
+            said = sentences[claim["sentence"]]
+            claim = {**{key: said[key] for key in said if key != "short"}, **claim}
+        elif "place" not in claim:
+            raise SuiteError(f"{path}: {claim['id']}: place is missing: add it, or a sentence")
+        policies = claim.pop("policies", None)
+        if policies is None:
+            yield claim
+        for policy in policies or []:
+            yield _of_policy(claim, policy)
+
+
+def _of_policy(claim: Mapping[str, Any], policy: str) -> dict[str, Any]:
+    own = {**claim, "parameters": {**claim["parameters"], "policy": policy}}
+    if policy == SAMPLED:
+        text = f"{claim['claim'].removesuffix('.')}, by the sampled policy."
+        own.update(id=f"{claim['id']}-{SAMPLED}", claim=text)
+    return own
 
 
 def parameters_of(claim: Mapping[str, Any], path: str | Path) -> Parameters:
@@ -146,6 +195,8 @@ def judge_all(
             outcome = Outcome(NOT_TESTED, reason=lacking)
         else:
             outcome = RULES[claim["rule"]](data, parameters, claims["level"])
+        if group_of(claim) == Group.BEYOND:
+            outcome = outcome._replace(verdict=BEYOND[outcome.verdict])
         incomplete = scale != claims["scale"] or bool(_runs_of(loaded.missing, pairs))
         preliminary = bool(pairs) and incomplete and outcome.verdict != NOT_TESTED
         runs = _runs_of(loaded.metadata, pairs)

@@ -4,17 +4,108 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import StrEnum
 from itertools import groupby
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from suite.claims.verdicts import NOT_TESTED, PARTLY, REPRODUCED, VERDICTS, Finding
+from suite.claims.rules import THEORY_RULES
+from suite.claims.verdicts import (
+    BEYOND,
+    NOT_REPRODUCED,
+    NOT_TESTED,
+    PARTLY,
+    REPRODUCED,
+    THEORY_VERDICTS,
+    VERDICTS,
+    Finding,
+)
 from suite.markdown import table
 from suite.results.statistics import Interval
 
 if TYPE_CHECKING:
     from suite.claims.ledger import Judged
+
+THEORY = {rule.__name__ for rule in THEORY_RULES}
+WORDS = {PARTLY: "partly reproduced"}  # where it stands alone
+
+
+class Group(StrEnum):
+    """What a claim is about; `DESCRIBED` is what the paper says of its experiments' making."""
+
+    EXPERIMENTS = "Experiments"
+    DESCRIBED = "How the paper describes its experiments"
+    THEORY = "Theory"
+    BEYOND = "Beyond the paper"
+
+
+class Sentence(NamedTuple):
+    """A sentence of the paper with the verdicts on its parts, by set of settings."""
+
+    short: str  # the sentence in short; of theory, the claim
+    quote: str
+    place: str
+    group: Group
+    parts: dict[str, list[Judged]]
+
+    @property
+    def claims(self) -> list[str]:
+        """The ids of its parts."""
+        return list(dict.fromkeys(e.claim["id"] for each in self.parts.values() for e in each))
+
+
+def group_of(claim: Mapping[str, Any]) -> Group:
+    if claim["rule"] in THEORY:
+        return Group.THEORY
+    if not claim.get("quote"):
+        return Group.BEYOND
+    return Group.EXPERIMENTS if claim.get("against") else Group.DESCRIBED
+
+
+def sentences(judged: Iterable[Judged], document: Mapping[str, Any]) -> list[Sentence]:
+    """The sentences of the paper that have a verdict, in order; what quotes none is left out."""
+    found: dict[str, Sentence] = {}
+    for entry in judged:
+        claim = entry.claim
+        if not (quote := claim.get("quote")):
+            continue
+        said = document.get("sentences", {}).get(claim.get("sentence"), {})
+        short = said.get("short", claim["claim"])
+        sentence = found.setdefault(
+            quote, Sentence(short, quote, claim["place"], group_of(claim), {})
+        )
+        sentence.parts.setdefault(entry.against, []).append(entry)
+    return list(found.values())
+
+
+def joint_verdict(entries: Sequence[Judged]) -> str:
+    """Of a sentence with these parts: that of all parts that were tested, or partly."""
+    tested = {entry.outcome.verdict for entry in entries} - {NOT_TESTED}
+    return PARTLY if len(tested) > 1 else (tested or {NOT_TESTED}).pop()
+
+
+def joint_text(entries: Sequence[Judged]) -> str:
+    """The same in words that say how many parts it holds for."""
+    counts = Counter(entry.outcome.verdict for entry in entries)
+    untested = counts.pop(NOT_TESTED, 0)
+    tested = len(entries) - untested
+    if not tested:
+        return NOT_TESTED
+    if len(entries) == 1:
+        (verdict,) = counts
+        return WORDS.get(verdict, verdict)
+    best = next(verdict for verdict in VERDICTS if counts[verdict])
+    if counts[best] < tested:
+        scope = f"{counts[best]} of {tested} parts"
+    elif best == NOT_REPRODUCED:
+        scope = "any part"
+    else:
+        scope = {1: "the one part", 2: "both parts"}.get(tested, f"all {tested} parts")
+    text = f"{WORDS.get(best, best)} in {scope}" + (" tested" if untested else "")
+    if best == REPRODUCED and counts[PARTLY]:
+        text += f", partly in {counts[PARTLY]}"
+    return text + (f", {untested} not tested" if untested else "")
 
 
 def render(
@@ -24,27 +115,87 @@ def render(
     departures: Sequence[Mapping[str, Any]],
 ) -> str:
     """The verdicts of a scale as Markdown."""
-    sets = document["sets"]
-    groups = by_claim(judged)
-    counts = "\n".join(f"- {text}" for text in count_texts(judged, sets))
-    parts = [f"# The paper's claims at the scale {scale}", counts, *overview(groups, sets)]
-    for entries in groups:
-        rule = document["rules"][entries[0].claim["rule"]]
-        parts += claim_section(entries, rule, sets, departures)
+    parts = [f"# The paper's claims at the scale {scale}", *overview(judged, document)]
+    parts.append("# Every claim")
+    quoted: set[str] = set()
+    for entries in by_claim(judged):
+        quote = entries[0].claim.get("quote")
+        parts += claim_section(entries, document["sets"], departures, quote not in quoted)
+        quoted |= {quote} if quote else set()
+    parts.append("# Rules")
+    parts += [
+        f'<a id="rule-{name}"></a>**{name}.** {rule["statistic"]} {rule["decision"]}'
+        for name, rule in document["rules"].items()
+    ]
+    parts.append("# Deviations")
+    parts += [
+        f'<a id="deviation-{entry["id"]}"></a>**{entry["id"]}** ({entry["of"]}): {entry["what"]} '
+        f"Why: {entry['why']} Effect: {entry['effect']}"
+        for entry in departures
+    ]
     return "\n\n".join(parts) + "\n"
 
 
-def overview(groups: Sequence[Sequence[Judged]], sets: Mapping[str, Any]) -> list[str]:
-    """The verdicts at a glance, with one column per set of settings where a claim has any."""
-    compared = [("claim", "in the paper", *(entry["name"] for entry in sets.values()))]
-    single = [("claim", "in the paper", "verdict")]
-    for entries in groups:
-        claim = entries[0].claim
-        found = {entry.against: short_verdict(entry) for entry in entries}
-        names, rows = ([""], single) if "" in found else (list(sets), compared)
-        link = f"[{claim['claim']}](#{claim['id']})"
-        rows.append((link, claim["place"], *(found.get(name, "") for name in names)))
-    return [table(rows) for rows in (compared, single) if len(rows) > 1]
+def overview(judged: Sequence[Judged], document: Mapping[str, Any]) -> Iterator[str]:
+    """How sentences, claims and verdicts relate, then the verdicts at a glance, group by group."""
+    sets, said, claims = document["sets"], sentences(judged, document), by_claim(judged)
+    beyond = sum(group_of(entries[0].claim) == Group.BEYOND for entries in claims)
+    unquoted = sum(not entries[0].claim.get("quote") for entries in claims) - beyond
+    yield (
+        f"{len(said)} sentences of the paper are judged. A sentence has one or more parts, each a "
+        "claim of its own: by environment, by policy (the deterministic one unless the claim says "
+        "sampled) or by what the sentence asserts. They have "
+        f"{len(claims) - beyond - unquoted} parts. With {beyond} claims beyond the paper"
+        + (f" and {unquoted} on theory that quotes no sentence" if unquoted else "")
+        + f", there are {len(claims)} claims, each with a section below. POWR is the paper's "
+        "algorithm with its authors' probable settings. What is beyond the paper is never called "
+        "reproduced."
+    )
+    yield "\n".join(f"- {text}" for text in count_texts(judged, sets))
+    for group in Group:
+        rows = {
+            sentence.short: (sentence.place, sentence.parts, sentence.claims)
+            for sentence in said
+            if sentence.group == group
+        } or {
+            entries[0].claim["claim"]: (
+                entries[0].claim["place"],
+                {entry.against: [entry] for entry in entries},
+                [entries[0].claim["id"]],
+            )
+            for entries in claims
+            if group_of(entries[0].claim) == group
+        }
+        if rows:
+            yield f"## {group}"
+        for names in (list(sets), [""]):
+            first = ("claim", "about") if group == Group.BEYOND else ("sentence", "in the paper")
+            heads = [f"against {sets[name]['label']}" if name else "verdict" for name in names]
+            yield from _table_of_verdicts(rows, names, (*first, *heads))
+
+
+def _table_of_verdicts(
+    rows: Mapping[str, tuple[str, Mapping[str, list[Judged]], list[str]]],
+    names: Sequence[str],
+    heads: Sequence[str],
+) -> Iterator[str]:
+    """Those of the rows that have verdicts under these sets of settings."""
+    lines = [
+        (
+            f"[{text}](#{claims[0]})",
+            place,
+            *(sentence_text(parts[name]) if name in parts else "" for name in names),
+        )
+        for text, (place, parts, claims) in rows.items()
+        if any(name in parts for name in names)
+    ]
+    if lines:
+        yield table([heads, *lines])
+
+
+def sentence_text(entries: Sequence[Judged]) -> str:
+    preliminary = any(entry.preliminary for entry in entries)
+    return f"**{joint_text(entries)}**" + (" (preliminary)" if preliminary else "")
 
 
 def short_verdict(entry: Judged) -> str:
@@ -56,38 +207,24 @@ def by_claim(judged: Iterable[Judged]) -> list[list[Judged]]:
     return [list(entries) for _, entries in groupby(judged, lambda entry: entry.claim["id"])]
 
 
-def count_sentences(judged: Iterable[Judged], against: str) -> dict[str, int]:
-    """How many sentences of the paper have each verdict, under one set of settings.
-
-    Sentences on theory have no such set: they are those against "". Claims that quote the same
-    sentence are its parts. Claims that quote none are not counted.
-    """
-    parts: dict[str, set[str]] = {}
-    for entry in judged:
-        if entry.claim.get("quote") and entry.against == against:
-            parts.setdefault(entry.claim["quote"], set()).add(entry.outcome.verdict)
-    found = Counter(map(_joint_verdict, parts.values()))
-    return {verdict: found[verdict] for verdict in VERDICTS}
-
-
 def count_by_kind(judged: Sequence[Judged], sets: Mapping[str, Any]) -> dict[str, dict[str, int]]:
-    """The counts of experiments, one per set of settings, and of theory, by what they are of."""
-    kinds = {**{name: f"Experiments, {sets[name]['name']}" for name in sets}, "": "Theory"}
-    preliminary = {entry.against for entry in judged if entry.preliminary}
-    counts = {
-        kind + (" (preliminary)" if against in preliminary else ""): count_sentences(
-            judged, against
-        )
-        for against, kind in kinds.items()
-    }
-    return {kind: found for kind, found in counts.items() if any(found.values())}
+    """How many sentences of the paper have each verdict, by what they are of.
 
-
-def _joint_verdict(verdicts: set[str]) -> str:
-    """Of a sentence whose parts have these verdicts; it is open as long as one of them is."""
-    if NOT_TESTED in verdicts:
-        return NOT_TESTED
-    return verdicts.pop() if len(verdicts) == 1 else PARTLY
+    Those on the results of experiments are counted once per set of settings.
+    """
+    kinds: dict[str, dict[str, int]] = {}
+    said = sentences(judged, {})
+    for group in (Group.EXPERIMENTS, Group.DESCRIBED, Group.THEORY):
+        for name in sets if group == Group.EXPERIMENTS else [""]:
+            own = [s.parts[name] for s in said if s.group == group and name in s.parts]
+            found = Counter(map(joint_verdict, own))
+            kind = f"{group}, {sets[name]['name']}" if name else str(group)
+            if any(entry.preliminary for entries in own for entry in entries):
+                kind += " (preliminary)"
+            if own:
+                words = THEORY_VERDICTS if group == Group.THEORY else VERDICTS
+                kinds[kind] = {verdict: found[verdict] for verdict in words}
+    return kinds
 
 
 def count_texts(judged: Sequence[Judged], sets: Mapping[str, Any]) -> list[str]:
@@ -105,7 +242,7 @@ def condition(entries: Sequence[Judged], sets: Mapping[str, Any]) -> str:
     if len(entries) < 2:
         return ""
     tested = [entry for entry in entries if entry.outcome.verdict != NOT_TESTED]
-    holds = [entry for entry in tested if entry.outcome.verdict == REPRODUCED]
+    holds = [e for e in tested if e.outcome.verdict in (REPRODUCED, BEYOND[REPRODUCED])]
     if not tested:
         return "Not tested under any of these settings."
     is_open = len(tested) < len(entries) or any(entry.preliminary for entry in entries)
@@ -126,15 +263,16 @@ def verdict_text(entry: Judged, sets: Mapping[str, Any]) -> str:
 
 def claim_section(
     entries: Sequence[Judged],
-    rule: Mapping[str, str],
     sets: Mapping[str, Any],
     departures: Sequence[Mapping[str, Any]],
+    first: bool,
 ) -> list[str]:
+    """A claim with its verdicts; `first` of the parts of a sentence, where its note stands."""
     claim = entries[0].claim
     quote = f'> "{claim["quote"]}" ({claim["place"]})' if claim.get("quote") else claim["place"]
     parts = [f'## <a id="{claim["id"]}"></a>{claim["claim"]}', quote]
-    parts += filter(None, [claim.get("note"), condition(entries, sets)])
-    parts += [f"Statistic: {rule['statistic']}", f"Decision: {rule['decision']}"]
+    parts += filter(None, [claim.get("note") if first else "", condition(entries, sets)])
+    parts.append(f"Rule: [{claim['rule']}](#rule-{claim['rule']}).")
     for entry in entries:
         parts.append(f"Verdict: {verdict_text(entry, sets)}.")
         if entry.outcome.findings:
@@ -145,10 +283,8 @@ def claim_section(
         parts.append("Tests: " + ", ".join(f"`{name}`" for name in claim["tests"]) + ".")
     touching = [departure for departure in departures if claim["id"] in departure["touches"]]
     if touching:
-        parts.append(
-            "Deviations that touch it:\n\n"
-            + "\n".join(f"- {departure['id']}: {departure['what']}" for departure in touching)
-        )
+        links = (f"[{entry['id']}](#deviation-{entry['id']})" for entry in touching)
+        parts.append(f"Deviations that touch it: {', '.join(links)}.")
     return parts
 
 

@@ -13,11 +13,21 @@ from suite.config.models import Block
 from suite.results import arrivals
 from suite.results.statistics import NO_INTERVAL, Interval
 
+DETERMINISTIC, SAMPLED = "deterministic", "sampled"
 REPRODUCED = "reproduced"
 PARTLY = "partly"
 NOT_REPRODUCED = "not reproduced"
 NOT_TESTED = "not tested"
-VERDICTS = (REPRODUCED, PARTLY, NOT_REPRODUCED, NOT_TESTED)
+VERDICTS = (REPRODUCED, PARTLY, NOT_REPRODUCED, NOT_TESTED)  # on experiments
+
+IDENTITY_CHECKED = "identity checked"  # the code computes what the formula says
+NO_VIOLATION = "no violation found"  # a bound, tried where it could fail
+PROOF_REPAIRED = "proof repaired"  # a step fails, the statement has another proof
+REFUTED = "refuted"  # by a counterexample, under the reading that the claim names
+OPEN = "open"
+THEORY_VERDICTS = (IDENTITY_CHECKED, NO_VIOLATION, PROOF_REPAIRED, REFUTED, OPEN)
+# The words for what is not a sentence of the paper, so that nothing there can be reproduced.
+BEYOND = dict(zip(VERDICTS, ("shown", "partly shown", "not shown", NOT_TESTED), strict=True))
 
 
 class Parameters(Block):
@@ -60,6 +70,19 @@ def graded(findings: Sequence[Finding], partly: bool = False) -> Outcome:
     return Outcome(PARTLY if partly else NOT_REPRODUCED, findings)
 
 
+def by_findings(findings: Sequence[Finding]) -> Outcome:
+    """Reproduced if every finding speaks for it, partly if some do; untested if none says anything.
+
+    A finding without an answer is one that was left out; its statistic is the reason.
+    """
+    judged = [finding.supports for finding in findings if finding.supports is not None]
+    if not judged:
+        reasons = dict.fromkeys(finding.statistic for finding in findings)
+        return Outcome(NOT_TESTED, findings, "; ".join(reasons))
+    outcome = graded(findings, partly=any(judged))
+    return outcome._replace(reason=f"{sum(judged)} of {len(judged)} findings speak for it")
+
+
 class Data(NamedTuple):
     """What the rules see of a study."""
 
@@ -80,17 +103,27 @@ class Data(NamedTuple):
     ) -> np.ndarray:
         """Timesteps to the threshold, one per seed, infinite where a run never arrives.
 
-        Of the deterministic policy where the one asked for was not recorded.
+        Of the policy that `policy_of` gives.
         """
-        policy = self.policy_of(algorithm, policy)
+        policy = self.policy_of(environment, algorithm, policy)
         rows = arrivals.select(self.arrivals, environment, algorithm, threshold, policy)
-        if rows.empty:
-            rows = arrivals.select(self.arrivals, environment, algorithm, threshold)
         return arrivals.as_times(rows[f"{arrival}_arrival"])
 
-    def policy_of(self, algorithm: str, asked: str) -> str:
-        """The policy by which an algorithm is compared where `asked` is."""
-        return "deterministic" if algorithm in self.greedy else asked
+    def policy_of(self, environment: str, algorithm: str, asked: str) -> str:
+        """The policy asked for, or the deterministic one where that has no recorded runs."""
+        return asked if self.is_recorded(environment, algorithm, asked) else DETERMINISTIC
+
+    def is_recorded(self, environment: str, algorithm: str, policy: str) -> bool:
+        """Whether runs have this policy; what a greedy algorithm samples is its exploration."""
+        if algorithm in self.greedy and policy != DETERMINISTIC:
+            return False
+        return not arrivals.select(self.arrivals, environment, algorithm, policy=policy).empty
+
+    def first_evaluation(self, environment: str, *algorithms: str) -> int:
+        """The earliest timestep at which all of these have been evaluated."""
+        rows = self.evaluations[self.evaluations["environment"] == environment]
+        firsts = rows.groupby("algorithm")["timestep"].min()
+        return int(firsts[list(algorithms)].max())
 
 
 Rule = Callable[[Data, Any, float], Outcome]

@@ -17,7 +17,7 @@ NOTE = (
     "Discount 0.9; FrozenLake-v1 is slippery. Lines: medians, bands: ranges over 20 random MDPs or "
     "seeds (a-c: from the median to the worst). (d) FrozenLake-v1. (e) α: mean over seeds of the "
     "slopes from n = 1,600 on, with its 95% interval. (f) Largest error within 40 mirror descent "
-    "steps in the continuous MDP, and the largest norm seen."
+    "steps in the continuous MDP, and the largest norm seen; λ = 10⁻⁶, λₙ = 0.01/√n."
 )
 
 ERRORS = {
@@ -37,6 +37,10 @@ MODELS = {
 }
 KERNELS = {
     "exponential, bandwidth 0.5": ("exponential", Look("#B2182B", (), "o", 1.4)),
+    "exponential, falling ridge": (
+        "exponential, λₙ",
+        Look("#B2182B", (1, 1), "v", 1.0),
+    ),
     "Gaussian, bandwidth 0.5": ("Gaussian 0.5", Look("#1E88E5", (5, 1.5), "s", 1.0)),
     "Gaussian, bandwidth 0.1": ("Gaussian 0.1", Look("#000000", (1, 1), "^", 1.0)),
 }

@@ -19,7 +19,8 @@ from typing import Any
 from suite import config
 from suite.claims import ledger
 from suite.claims.ledger import Judged
-from suite.claims.verdicts import VERDICTS
+from suite.claims.page import Group, group_of
+from suite.claims.verdicts import BEYOND, THEORY_VERDICTS, VERDICTS
 from suite.command import make_parser, write_result
 from suite.config import Run
 from suite.names import algorithm_name
@@ -146,12 +147,12 @@ def figure_entity(path: Path) -> Entity:
 
 
 def context_entities(document: Mapping[str, Any], judged: Sequence[Judged]) -> Iterator[Entity]:
-    """Paper, licence, authors, claims, rules and the four verdicts there are."""
+    """Paper, licence, authors, claims, rules and all verdicts there are."""
     yield entity(PAPER, "ScholarlyArticle", name=TITLE, url=PAPER)
     use = "Free use with the notice of copyright."
     yield entity(LICENSE, "CreativeWork", name="MIT License", identifier=LICENSE, description=use)
     yield entity(AUTHORS, "Organization", name="The contributors of this replication", url=PAPER)
-    for verdict in VERDICTS:
+    for verdict in dict.fromkeys((*VERDICTS, *THEORY_VERDICTS, *BEYOND.values())):
         yield entity(rating_id(verdict), "Rating", name=verdict, ratingValue=verdict)
     for name in dict.fromkeys(entry.claim["rule"] for entry in judged):
         rule = document["rules"][name]
@@ -211,7 +212,7 @@ def verdict_entity(entry: Judged, sets: Mapping[str, Any], figures: Sequence[Ent
 
 def shown_in(entry: Judged, figures: Sequence[Entity]) -> list[Entity]:
     """A theorem is in the figure of the theory, every other claim in those of the runs."""
-    of_theory = not entry.claim["parameters"].needed()
+    of_theory = group_of(entry.claim) == Group.THEORY
     return [figure for figure in figures if (figure["@id"] == "#figure-theory") == of_theory]
 
 

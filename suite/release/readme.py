@@ -13,7 +13,7 @@ import pandas as pd
 from suite import SuiteError, markdown
 from suite.claims import ledger
 from suite.claims.page import count_by_kind
-from suite.claims.verdicts import VERDICTS
+from suite.claims.verdicts import THEORY_VERDICTS, VERDICTS
 from suite.command import make_parser, write_result
 from suite.config.kinds import LIBRARY
 from suite.results import summary_page
@@ -47,11 +47,17 @@ def read_counts(root: Path) -> dict[str, dict[str, int]]:
 
 
 def count_table(counts: Mapping[str, Mapping[str, int]]) -> str:
-    """How many sentences of each kind have each verdict."""
-    rows = [
-        [kind, *(str(found[verdict]) for verdict in VERDICTS)] for kind, found in counts.items()
-    ]
-    return markdown.table([["sentences of the paper", *VERDICTS], *rows])
+    """How many sentences of each kind have each verdict: experiments, then theory."""
+    tables = []
+    for head, verdicts in (("sentences of the paper", VERDICTS), ("", THEORY_VERDICTS)):
+        rows = [
+            [kind, *(str(found[verdict]) for verdict in verdicts)]
+            for kind, found in counts.items()
+            if set(found) == set(verdicts)
+        ]
+        if rows:
+            tables.append(markdown.table([[head, *verdicts], *rows]))
+    return "\n\n".join(tables)
 
 
 def block(summary: pd.DataFrame) -> str:

@@ -10,8 +10,6 @@ from suite.claims.page import condition, findings_text
 from suite.config import Run
 from suite.release.cards import has_agent
 
-TITLES = ("Experiments", "Theory", "Asked beside the paper")
-
 
 class RunGroup(NamedTuple):
     """The planned runs of an algorithm on an environment."""
@@ -34,13 +32,6 @@ def group_runs(planned: Iterable[Run], there: Mapping[Run, Mapping[str, Any]]) -
     return list(groups.values())
 
 
-def title_of(claim: Mapping[str, Any]) -> str:
-    experiments, theory, own = TITLES
-    if not claim["parameters"].needed():
-        return theory
-    return experiments if claim.get("quote") else own
-
-
 def show_claim(
     entries: Sequence[Judged],
     document: Mapping[str, Any],
@@ -52,6 +43,7 @@ def show_claim(
     return {
         "tests": [],
         "quote": None,
+        "note": None,
         **claim,
         **document["rules"][claim["rule"]],
         "condition": condition(entries, document["sets"]),

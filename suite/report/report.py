@@ -22,12 +22,12 @@ import pandas as pd
 from suite import config
 from suite.claims import deviations, ledger
 from suite.claims.ledger import Judged
-from suite.claims.page import by_claim, count_by_kind, count_texts
-from suite.claims.verdicts import VERDICTS
+from suite.claims.page import Group, by_claim, count_by_kind, count_texts, group_of
+from suite.claims.verdicts import BEYOND, THEORY_VERDICTS, VERDICTS
 from suite.command import make_parser, write_result
 from suite.names import algorithm_name
 from suite.report import explorer
-from suite.report.evidence import TITLES, group_runs, show_claim, title_of
+from suite.report.evidence import group_runs, show_claim
 from suite.results import aggregate, cost, summary_page
 from suite.results.tables import other_runs, read_table
 
@@ -41,7 +41,15 @@ TABLES = (
     "claims.csv",
     "cost.csv",
 )
-SYMBOLS = dict(zip(VERDICTS, "✓◐✗–", strict=True))
+SYMBOLS = {
+    word: symbol
+    for words, symbols in (
+        (VERDICTS, "✓◐✗–"),
+        (BEYOND.values(), "✓◐✗–"),
+        (THEORY_VERDICTS, "=≤◐✗?"),
+    )
+    for word, symbol in zip(words, symbols, strict=True)
+}
 # Where scripts run, the explorer takes the place of these.
 REQUIRED_FIGURES = ("training_curves", "threshold_boxplots")
 
@@ -64,8 +72,9 @@ FIGURES = {
         "methods and deep networks side by side. The further left, the fewer."
     ),
     "theory": (
-        "The paper's theorems by numbers: what each promises as a bound or a rate, and what exact "
-        "computation finds. See whether the measured lines stay below the bounds."
+        "The paper's theorems by numbers: bounds and rates beside what exact computation finds. "
+        "Bounds far above the measured lines are no evidence; the verdicts on theory rest on "
+        "harder cases."
     ),
 }
 
@@ -182,12 +191,12 @@ def describe(options: argparse.Namespace) -> dict[str, Any]:
         "counts": count_by_kind(judged, document["sets"]),
         "symbols": SYMBOLS,
         "claims": {
-            title: [
+            str(group): [
                 show_claim(entries, document, departures, groups)
                 for entries in by_claim(judged)
-                if title_of(entries[0].claim) == title
+                if group_of(entries[0].claim) == group
             ]
-            for title in TITLES
+            for group in Group
         },
         "figures": [show_figure(path, ranked) for path in figures],
         "explorer": explorer.describe(

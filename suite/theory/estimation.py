@@ -20,7 +20,8 @@ KERNEL = Exponential(0.5)
 # exponent beta / (1 + 2 beta + p) then comes with lambda = O(n^(-1 / (1 + 2 beta + p))).
 CONTINUOUS_RATE = 1 / 8
 CONTINUOUS_REGULARIZATION = (0.01, -1 / 2)  # factor, power of n
-TABULAR_RATE = 1 / 2  # Asm. 2 holds for every beta; beta / (1 + 2 beta) tends to this
+# Asm. 2 holds for every beta. Beyond beta = 1/2 the range of the cited theorems is not known to us.
+TABULAR_RATE = 1 / 4
 
 
 def tabular_model(mdp: TabularMDP, n: int, seed: int) -> WorldModel:

@@ -18,8 +18,6 @@ from powr.tabular import TabularMDP, greedy_policy
 from powr.world_model import WorldModel
 from suite.theory.closed_form import estimate as closed_form_values
 
-ROUNDING = 1e-10  # gaps this small against the first are rounding errors
-
 # (step, policy, its exact action values) -> the action values that mirror descent is given
 Estimator = Callable[[int, NDArray, NDArray], NDArray]
 
@@ -31,14 +29,14 @@ class Descent(NamedTuple):
     printed_bounds: NDArray
     proven_bounds: NDArray
 
-    @property
-    def rate(self) -> float:
-        """Slope of the gap over the steps, in logarithms, from a tenth of them to rounding."""
-        steps = np.arange(1, len(self.gaps) + 1)
-        late = (steps > len(steps) / 10) & (self.gaps > ROUNDING * self.gaps[0])
-        if late.sum() < 2:
-            return -np.inf
-        return float(np.polyfit(np.log(steps[late]), np.log(self.gaps[late]), 1)[0])
+
+def bandit(n_actions: int, gap: float) -> TabularMDP:
+    """One state; one action pays `gap`, all others nothing."""
+    return TabularMDP.from_arrays(
+        np.ones((1, n_actions, 1)),
+        rewards=[[gap, *[0.0] * (n_actions - 1)]],
+        initial_distribution=[1.0],
+    )
 
 
 def descend(

@@ -50,6 +50,17 @@ def error_and_bounds(mdp: TabularMDP, model: WorldModel, policy: NDArray, gamma:
     )
 
 
+def identity_error(mdp: TabularMDP, model: WorldModel, policy: NDArray, gamma: float) -> float:
+    """Cor. A.7 with the sign of T_1 - T_2 corrected: largest difference of its sides, relative."""
+    T, T_n = mdp.transitions.toarray(), transfer_estimate(model, mdp.n_states)
+    r, r_n = mdp.rewards.ravel(), model.reward(np.arange(mdp.n_states)).ravel()
+    P = np.repeat(np.eye(mdp.n_states), mdp.n_actions, axis=1) * policy.ravel()
+    v = mdp.values(policy, gamma)
+    right = np.linalg.solve(np.eye(len(r)) - gamma * T_n @ P, r_n - r + gamma * (T_n - T) @ v)
+    left = (estimate(model, policy, gamma) - mdp.action_values(policy, gamma)).ravel()
+    return float(np.abs(left - right).max() / np.abs(left).max())
+
+
 def uniform_norm(operator: NDArray) -> float:
     """Norm as an operator on bounded functions: the largest absolute row sum."""
     return float(np.abs(operator).sum(axis=1).max())

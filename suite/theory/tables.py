@@ -26,10 +26,11 @@ STEP_SIZES = {"FrozenLake-v1": 10.0, "Taxi-v3": 1.0, "random MDPs": 1.0}
 SIZES = [100 * 4**k for k in range(6)]
 CONTINUOUS_SIZES = SIZES[:-1]
 FITTED_FROM = 1600  # from here on every pair of the tables has been seen
-KERNELS = {
-    "exponential, bandwidth 0.5": Exponential(0.5),
-    "Gaussian, bandwidth 0.5": Gaussian(0.5),
-    "Gaussian, bandwidth 0.1": Gaussian(0.1),
+KERNELS = {  # and the regularization as a factor and a power of n
+    "exponential, bandwidth 0.5": (Exponential(0.5), (1e-6, 0)),
+    "exponential, falling ridge": (Exponential(0.5), estimation.CONTINUOUS_REGULARIZATION),
+    "Gaussian, bandwidth 0.5": (Gaussian(0.5), (1e-6, 0)),
+    "Gaussian, bandwidth 0.1": (Gaussian(0.1), (1e-6, 0)),
 }
 COMPATIBILITY_SIZES = [25, 50, 100, 200, 400]
 
@@ -62,10 +63,11 @@ def descents(steps: Mapping[str, int], instances: int) -> pd.DataFrame:
                     mdp, estimate, gamma=GAMMA, step_size=STEP_SIZES[name], steps=steps[name]
                 )
                 table = pd.DataFrame(descent._asdict()).iloc[shown - 1]
-                table = table.assign(step=shown, slope=descent.rate)
-                tables.append(table.assign(model=name, errors=errors, instance=instance))
+                tables.append(
+                    table.assign(model=name, errors=errors, instance=instance, step=shown)
+                )
     return pd.concat(tables)[
-        ["model", "errors", "instance", "step", "gaps", "printed_bounds", "proven_bounds", "slope"]
+        ["model", "errors", "instance", "step", "gaps", "printed_bounds", "proven_bounds"]
     ]
 
 
@@ -97,19 +99,14 @@ def exponents(errors: pd.DataFrame) -> pd.DataFrame:
 
 
 def behaviours(seeds: int) -> pd.DataFrame:
-    rows = [
-        (
-            name,
-            n,
-            seed,
-            *compatibility.behaviour(
-                kernel, n, seed, gamma=GAMMA, regularization=1e-6, step_size=1.0, steps=40
-            ),
-        )
-        for name, kernel in KERNELS.items()
-        for n in COMPATIBILITY_SIZES
-        for seed in range(seeds)
-    ]
+    rows = []
+    for name, (kernel, (factor, power)) in KERNELS.items():
+        for n in COMPATIBILITY_SIZES:
+            setting = compatibility.Setting(GAMMA, factor * n**power, step_size=1.0, steps=40)
+            rows += [
+                (name, n, seed, *compatibility.behaviour(kernel, n, seed, setting))
+                for seed in range(seeds)
+            ]
     return pd.DataFrame(rows, columns=["kernel", "n", "seed", "error", "norm"])
 
 

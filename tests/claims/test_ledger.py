@@ -8,7 +8,16 @@ import pytest
 
 from suite import SuiteError, config
 from suite.claims import ledger
-from suite.claims.page import by_claim, condition, count_by_kind, count_sentences
+from suite.claims.page import (
+    Group,
+    by_claim,
+    condition,
+    count_by_kind,
+    group_of,
+    joint_text,
+    joint_verdict,
+    sentences,
+)
 from suite.claims.rules.comparisons import Times
 from suite.results import aggregate
 from suite.results.statistics import Interval
@@ -41,7 +50,16 @@ CLAIMS = {
         }
     ],
 }
-DEPARTURES = [{"id": "a-deviation", "what": "The ice.", "touches": ["earlier-frozenlake"]}]
+DEPARTURES = [
+    {
+        "id": "a-deviation",
+        "of": "the study",
+        "what": "The ice.",
+        "why": "Reasons.",
+        "effect": "None.",
+        "touches": ["earlier-frozenlake"],
+    }
+]
 
 
 @pytest.fixture
@@ -176,13 +194,15 @@ class TestOutput:
         assert run() == 0
         page = (results / "tiny" / "claims.md").read_text()
         for text in (
-            "of 1 sentences of the paper, 1 reproduced.",
+            "1 sentences of the paper are judged.",
+            "there are 1 claims",
             "**reproduced**",
             '"quicker" (Figure 2)',
             "the statistic",
             "the decision",
             "FrozenLake-v1: POWR against DQN",
-            "a-deviation: The ice.",
+            "[a-deviation](#deviation-a-deviation)",
+            "**a-deviation** (the study): The ice. Why: Reasons. Effect: None.",
             "6 run files",
             run_of("FrozenLake-v1", "powr", 2).path.name,
         ):
@@ -229,18 +249,37 @@ class TestClaimsFile:
             for name in claim.get("tests", []):
                 assert is_test(name), name
 
-    def test_every_rule_is_used(self, document):
+    def test_every_rule_and_every_sentence_is_used(self, document):
         assert {claim["rule"] for claim in document["claims"]} == set(document["rules"])
+        used = {claim["sentence"] for claim in document["claims"] if "sentence" in claim}
+        assert used == set(document["sentences"])
+
+    def test_sentences_are_about_the_paper_s_algorithm_alone(self, document):
+        """POWR with the authors' probable settings, and the four baselines: nothing else."""
+        for claim in document["claims"]:
+            if group_of(claim) == Group.EXPERIMENTS:
+                names = {algorithm for _, algorithm in claim["parameters"].needed()}
+                assert names <= {"powr", "a2c", "dqn", "ppo", "trpo"}, claim["id"]
+
+    def test_a_claim_is_one_for_each_of_its_policies(self, document):
+        own = {claim["id"]: claim for claim in document["claims"]}
+        assert own["earlier-taxi"]["parameters"].policy == "deterministic"
+        assert own["earlier-taxi-sampled"]["parameters"].policy == "sampled"
+        assert own["earlier-taxi-sampled"]["claim"].endswith(", by the sampled policy.")
+        quotes = {own[name]["quote"] for name in ("earlier-taxi", "earlier-taxi-sampled")}
+        assert quotes == {document["sentences"]["quicker"]["quote"]}
 
     @pytest.mark.parametrize(
         ("old", "new", "message"),
         [
             ("id: earlier-taxi", "id: earlier-frozenlake", "earlier-frozenlake is given twice"),
+            ("id: earlier-taxi", "id: earlier-frozenlake-sampled", "sampled is given twice"),
+            ("sentence: quicker", "sentence: slower", "slower"),
             ("rule: earlier", "rule: later", "later"),
             ("level: 0.05", "level: 5", "level"),
             ("      when: end", "      when: soon", "soon"),
-            ("      scale: log", "      scale: log\n      extra: 1", "extra"),
-            ("    place: Appendix D.1\n", "", "place"),
+            ("      factor: 2", "      factor: 2\n      extra: 1", "extra"),
+            ("    place: Figure 2, for arrival that lasts\n", "", "place is missing"),
         ],
     )
     def test_faults_are_named(self, tmp_path, old, new, message):
@@ -282,12 +321,16 @@ def test_verdicts_are_read_back_as_they_were_given(results, tmp_path, partial):
     assert read == judged._replace(outcome=judged.outcome._replace(findings=findings))
 
 
-def both_sets(results):
+def gathered(results):
+    """What judge_all takes beside the claims."""
     write_tables(results)
     loaded = aggregate.load_runs(STUDY, "tiny", results, partial=True)
-    data = ledger.gather(STUDY, "tiny", loaded, results / "tiny")
+    return ledger.gather(STUDY, "tiny", loaded, results / "tiny"), "tiny", loaded
+
+
+def both_sets(results):
     claim = {**CLAIMS["claims"][0], "against": ["defaults", "other"]}
-    return ledger.judge_all({**CLAIMS, "claims": [claim]}, data, "tiny", loaded, False)
+    return ledger.judge_all({**CLAIMS, "claims": [claim]}, *gathered(results), False)
 
 
 def test_a_claim_has_one_verdict_per_set_of_settings(results):
@@ -295,8 +338,6 @@ def test_a_claim_has_one_verdict_per_set_of_settings(results):
     assert (first.against, first.outcome.verdict) == ("defaults", "reproduced")
     assert (second.against, second.outcome.verdict) == ("other", "not tested")
     assert second.outcome.reason == "DQN-other on FrozenLake-v1 is not part of this scale"
-    assert count_sentences([first, second], "defaults")["reproduced"] == 1
-    assert count_sentences([first, second], "other")["not tested"] == 1
 
 
 @pytest.mark.parametrize(
@@ -314,6 +355,13 @@ def test_one_sentence_says_on_what_a_claim_depends(results, second, sentence):
     assert condition(entries, CLAIMS["sets"]) == sentence
 
 
+def test_what_is_beyond_the_paper_is_never_reproduced(results):
+    beyond = {**CLAIMS["claims"][0], "quote": None}
+    (judged,) = ledger.judge_all({**CLAIMS, "claims": [beyond]}, *gathered(results), False)
+    assert judged.outcome.verdict == "shown"
+    assert count_by_kind([judged], CLAIMS["sets"]) == {}
+
+
 def test_counts_of_a_set_with_missing_runs_are_called_preliminary(results):
     first, second = both_sets(results)
     judged = [first, second._replace(preliminary=True)]
@@ -321,19 +369,30 @@ def test_counts_of_a_set_with_missing_runs_are_called_preliminary(results):
     assert list(kinds) == ["Experiments, defaults", "Experiments, other settings (preliminary)"]
 
 
-def test_parts_of_one_sentence_are_counted_once(results):
+@pytest.mark.parametrize(
+    ("verdicts", "joint", "text"),
+    [
+        (["partly"], "partly", "partly reproduced"),
+        (["reproduced"] * 6, "reproduced", "reproduced in all 6 parts"),
+        ([*["reproduced"] * 5, "not reproduced"], "partly", "reproduced in 5 of 6 parts"),
+        (["reproduced", "partly"], "partly", "reproduced in 1 of 2 parts, partly in 1"),
+        (["partly"] * 2, "partly", "partly reproduced in both parts"),
+        (["partly", "not reproduced"], "partly", "partly reproduced in 1 of 2 parts"),
+        (["not reproduced"] * 2, "not reproduced", "not reproduced in any part"),
+        (
+            ["reproduced", "not tested"],
+            "reproduced",
+            "reproduced in the one part tested, 1 not tested",
+        ),
+        (["not tested"] * 2, "not tested", "not tested"),
+    ],
+)
+def test_a_sentence_says_in_how_many_parts_it_holds(results, verdicts, joint, text):
     first, _ = both_sets(results)
-    other = first._replace(outcome=first.outcome._replace(verdict="not reproduced"))
-    unquoted = first._replace(claim={**first.claim, "quote": None})
-    assert count_sentences([first, other, unquoted], "defaults") == {
-        "reproduced": 0,
-        "partly": 1,
-        "not reproduced": 0,
-        "not tested": 0,
-    }
-
-
-def test_a_sentence_is_open_as_long_as_one_of_its_parts_is(results):
-    first, _ = both_sets(results)
-    untested = first._replace(outcome=first.outcome._replace(verdict="not tested"))
-    assert count_sentences([first, untested], "defaults")["not tested"] == 1
+    parts = [first._replace(outcome=ledger.Outcome(verdict)) for verdict in verdicts]
+    assert joint_verdict(parts) == joint
+    assert joint_text(parts) == text
+    (sentence,) = sentences(parts, CLAIMS)
+    assert sentence.parts == {"defaults": parts}
+    (counts,) = count_by_kind(parts, CLAIMS["sets"]).values()
+    assert counts == {**dict.fromkeys(counts, 0), joint: 1}

@@ -4,11 +4,20 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from powr.kernels import Gaussian
 from suite.claims import ledger
-from suite.claims.rules import RULES, estimates
-from suite.claims.verdicts import NOT_REPRODUCED, PARTLY, REPRODUCED, Data
-from suite.theory import counterexamples, estimation, inexact_pmd, operators
+from suite.claims.rules import RULES, THEORY_RULES
+from suite.claims.verdicts import (
+    IDENTITY_CHECKED,
+    NO_VIOLATION,
+    OPEN,
+    PROOF_REPAIRED,
+    REFUTED,
+    THEORY_VERDICTS,
+    Data,
+)
+from suite.theory import compatibility, counterexamples, estimation, inexact_pmd, simulation
+from suite.theory.counterexamples import Case, Inequality
+from tests.support.pointers import ROOT
 
 LEVEL = 0.05
 MODELS = [{"id": "FrozenLake-v1", "kwargs": {"is_slippery": True}}]
@@ -21,100 +30,125 @@ def judge(rule, parameters):
     return RULES[rule](NO_DATA, ledger.parameters_of(claim, "claims.yaml"), LEVEL)
 
 
+def test_sentences_on_theory_are_each_quoted_once():
+    """So that each has one verdict of its own."""
+    rules = {rule.__name__ for rule in THEORY_RULES}
+    claims = [c for c in ledger.load(ROOT / "claims.yaml")["claims"] if c["rule"] in rules]
+    quotes = [claim["quote"] for claim in claims]
+    assert len(set(quotes)) == len(quotes)
+
+
+def test_no_rule_on_theory_speaks_of_reproduction():
+    texts = ledger.load(ROOT / "claims.yaml")["rules"]
+    for rule in THEORY_RULES:
+        decision = texts[rule.__name__]["decision"].lower()
+        assert any(verdict in decision for verdict in THEORY_VERDICTS)
+        assert "reproduced" not in decision
+
+
 CLOSED_FORM = {"models": MODELS, "gamma": 0.9, "regularization": 1e-12, "tolerance": 1e-6}
 
 
 class TestClosedForm:
-    def test_reproduced(self):
+    def test_checked(self):
         outcome = judge("closed_form", CLOSED_FORM)
-        assert outcome.verdict == REPRODUCED
+        assert outcome.verdict == IDENTITY_CHECKED
         assert outcome.findings[0].subject == "FrozenLake-v1(is_slippery=True)"
         assert 0 < outcome.findings[0].estimate < 1e-6
 
-    def test_not_reproduced_by_a_wrong_model(self):
+    def test_refuted_by_a_wrong_model(self):
         shrunk = {**CLOSED_FORM, "regularization": 1e-3}
-        assert judge("closed_form", shrunk).verdict == NOT_REPRODUCED
+        assert judge("closed_form", shrunk).verdict == REFUTED
 
 
-DESCENT = {"models": MODELS, "gamma": 0.9, "step_size": 10.0, "steps": 100}
-CONVERGENCE = {**DESCENT, "regularization": 1e-12}
+SIMULATION = {"models": MODELS, "gamma": 0.9, "sizes": [20, 200], "seeds": 2, "tolerance": 1e-9}
 
 
-class TestConvergence:
-    def test_reproduced(self):
-        outcome = judge("convergence", CONVERGENCE)
-        assert outcome.verdict == REPRODUCED
-        assert outcome.findings[0].estimate < -1
+class TestSimulationIdentity:
+    def test_checked(self):
+        outcome = judge("simulation_identity", SIMULATION)
+        assert outcome.verdict == IDENTITY_CHECKED
+        assert len(outcome.findings) == 2
 
-    def test_partly_where_the_rate_is_not_reached(self):
-        slow = {**CONVERGENCE, "step_size": 1e-3}
-        outcome = judge("convergence", slow)
-        assert outcome.verdict == PARTLY
-        assert outcome.findings[0].estimate > -1
-
-    def test_not_reproduced_where_the_bound_breaks(self, monkeypatch):
-        descend = inexact_pmd.descend
-
-        def broken(*arguments, **options):
-            descent = descend(*arguments, **options)
-            return descent._replace(printed_bounds=np.zeros_like(descent.printed_bounds))
-
-        monkeypatch.setattr(inexact_pmd, "descend", broken)
-        outcome = judge("convergence", CONVERGENCE)
-        assert outcome.verdict == NOT_REPRODUCED
-        assert "ABOVE ITS BOUND" in outcome.findings[0].statistic
-
-    def test_a_step_that_does_nothing_converges_to_nothing(self, monkeypatch):
-        uniform = np.full((16, 4), 0.25)
-        monkeypatch.setattr(inexact_pmd, "softmax", lambda exponents: uniform)
-        assert judge("convergence", CONVERGENCE).verdict != REPRODUCED
-
-
-INEXACT = {**DESCENT, "gamma": 0.8, "step_size": 30.0, "random_models": 1, "error": 0.01}
-
-
-class TestInexactConvergence:
-    def test_reproduced(self):
-        outcome = judge("inexact_convergence", INEXACT)
-        assert outcome.verdict == REPRODUCED
-        subjects = [finding.subject for finding in outcome.findings]
-        assert "random MDP 0: falling error" in subjects
-        assert len(subjects) == 6  # two models, a bound for each kind of error, and one decay
-
-    def test_partly_where_falling_errors_are_not_overcome(self):
-        slow = {**INEXACT, "step_size": 1e-3}
-        outcome = judge("inexact_convergence", slow)
-        assert outcome.verdict == PARTLY
-        assert [finding.supports for finding in outcome.findings].count(False) == 2
-
-    def test_not_reproduced_where_the_bound_breaks(self, monkeypatch):
+    def test_refuted_by_a_model_other_than_the_one_of_the_action_values(self, monkeypatch):
+        estimated = simulation.transfer_estimate
         monkeypatch.setattr(
-            inexact_pmd, "printed_bounds", lambda errors, *_: np.full(len(errors) - 1, 1e-9)
+            simulation, "transfer_estimate", lambda model, n: 0.99 * estimated(model, n)
         )
-        outcome = judge("inexact_convergence", INEXACT)
-        assert outcome.verdict == NOT_REPRODUCED
+        assert judge("simulation_identity", SIMULATION).verdict == REFUTED
 
 
-SIMULATION = {"models": MODELS, "random_models": 1, "gamma": 0.9, "sizes": [20, 200], "seeds": 2}
+@pytest.mark.parametrize("rule", ["mean_embedding", "separable_spaces"])
+class TestOnFeatures:
+    def test_checked(self, rule):
+        outcome = judge(rule, {"seeds": 3, "tolerance": 1e-9})
+        assert outcome.verdict == IDENTITY_CHECKED
+        half = len(outcome.findings) // 2
+        assert all(finding.estimate < 1e-9 for finding in outcome.findings[:half])
+        assert all(finding.estimate > 1e-3 for finding in outcome.findings[half:])
+
+    def test_a_check_that_lets_everything_through_is_no_evidence(self, rule):
+        assert judge(rule, {"seeds": 3, "tolerance": 10.0}).verdict == REFUTED
 
 
-class TestSimulationBound:
-    def test_reproduced(self):
-        outcome = judge("simulation_bound", SIMULATION)
-        assert outcome.verdict == REPRODUCED
-        assert all(0 < finding.estimate < 1 for finding in outcome.findings)
+DESCENT = {
+    "gammas": [0.1],
+    "actions": [2],
+    "gaps": [0.02, 3.0],
+    "errors": ["none", "fixed but for the last"],
+    "sizes": [0.51],
+    "step_size": 1.0,
+    "steps": 50,
+}
 
-    def test_not_reproduced_by_one_error_above_its_bound(self, monkeypatch):
-        measure = estimation.tabular_error_and_bounds
 
-        def larger(mdp, gamma, n, seed):
-            error = measure(mdp, gamma, n, seed)
-            return error._replace(measured=2 * error.bound) if (n, seed) == (200, 1) else error
+class TestDescentBound:
+    def test_no_violation_and_how_far_from_one(self):
+        outcome = judge("descent_bound", DESCENT)
+        assert outcome.verdict == NO_VIOLATION
+        assert [finding.subject for finding in outcome.findings] == [
+            "gamma 0.1, error none",
+            "gamma 0.1, error fixed but for the last",
+        ]
+        assert all(0.3 < finding.estimate < 1 for finding in outcome.findings)
 
-        monkeypatch.setattr(estimation, "tabular_error_and_bounds", larger)
-        outcome = judge("simulation_bound", SIMULATION)
-        assert outcome.verdict == NOT_REPRODUCED
-        assert [finding.estimate for finding in outcome.findings].count(2) == 2
+    @pytest.mark.parametrize("factor", [3, 4])
+    def test_a_bound_a_few_times_smaller_is_refuted(self, monkeypatch, factor):
+        bounds = inexact_pmd.printed_bounds
+        monkeypatch.setattr(inexact_pmd, "printed_bounds", lambda *given: bounds(*given) / factor)
+        assert judge("descent_bound", DESCENT).verdict == REFUTED
+
+    def test_a_step_that_does_nothing_is_refuted(self, monkeypatch):
+        monkeypatch.setattr(inexact_pmd, "softmax", lambda exponents: np.full((1, 2), 0.5))
+        slow = {**DESCENT, "gaps": [3.0], "errors": ["none"]}
+        assert judge("descent_bound", slow).verdict == REFUTED
+
+
+MAIN_RESULT = {
+    "models": MODELS,
+    "gamma": 0.9,
+    "step_size": 10.0,
+    "steps": 60,
+    "sizes": [400, 6400],
+    "seeds": 10,
+}
+
+
+class TestMainResult:
+    def test_open_where_nothing_speaks_against_it(self):
+        outcome = judge("main_result", MAIN_RESULT)
+        assert outcome.verdict == OPEN
+        assert 0 < outcome.findings[0].estimate <= 1
+
+    def test_refuted_where_more_data_does_not_help(self):
+        """Fewer steps than the policy needs: the gap is mirror descent's, whatever the data."""
+        outcome = judge("main_result", {**MAIN_RESULT, "step_size": 1e-6, "steps": 2})
+        assert outcome.verdict == REFUTED
+        assert outcome.findings[0].estimate == pytest.approx(16**0.25, rel=1e-3)
+
+    def test_noise_does_not_help(self):
+        """Two seeds have wide intervals: nothing can be said for the claim."""
+        assert judge("main_result", {**MAIN_RESULT, "seeds": 2}).verdict == REFUTED
 
 
 RATE = {"models": MODELS, "gamma": 0.9, "sizes": [100, 400], "seeds": 3}
@@ -122,16 +156,16 @@ RATE = {"models": MODELS, "gamma": 0.9, "sizes": [100, 400], "seeds": 3}
 
 class TestEstimationRate:
     @pytest.mark.parametrize(
-        ("tabular", "continuous", "verdict"),
+        ("tabular", "continuous", "spread", "verdict"),
         [
-            (0.5, 0.3, REPRODUCED),
-            (0.9, 0.9, REPRODUCED),
-            (0.3, 0.3, NOT_REPRODUCED),
-            (0.5, 0.1, NOT_REPRODUCED),
+            (0.5, 0.3, 0.01, NO_VIOLATION),
+            (0.2, 0.3, 0.01, REFUTED),
+            (0.5, 0.1, 0.01, REFUTED),
+            (0.5, 0.3, 0.5, REFUTED),  # noise does not help
         ],
     )
-    def test_verdict(self, monkeypatch, tabular, continuous, verdict):
-        wobble = np.array([0.99, 1.0, 1.01])
+    def test_verdict(self, monkeypatch, tabular, continuous, spread, verdict):
+        wobble = np.array([1 - spread, 1.0, 1 + spread])
         monkeypatch.setattr(
             estimation,
             "tabular_error",
@@ -145,117 +179,64 @@ class TestEstimationRate:
         outcome = judge("estimation_rate", RATE)
         assert outcome.verdict == verdict
         assert outcome.findings[0].estimate == pytest.approx(tabular)
-        assert outcome.findings[0].interval.low < tabular < outcome.findings[0].interval.high
 
-    def test_measures_both_kinds_of_model(self):
-        outcome = judge("estimation_rate", RATE)
-        subjects = [finding.subject for finding in outcome.findings]
-        assert subjects == ["FrozenLake-v1(is_slippery=True)", "a continuous MDP"]
-        assert all(finding.estimate > 0 for finding in outcome.findings)
+    def test_refuted_by_a_ridge_that_does_not_fall(self, monkeypatch):
+        monkeypatch.setattr(estimation, "CONTINUOUS_REGULARIZATION", (1.0, 0))
+        _, continuous = judge("estimation_rate", {**RATE, "sizes": [400, 1600]}).findings
+        assert continuous.subject == "a continuous MDP"
+        assert not continuous.supports
 
 
-KERNEL = {
+MEMBERSHIP = {
     "gamma": 0.9,
     "bandwidth": 0.5,
-    "regularization": 1e-6,
+    "regularization": 1e-3,
     "step_size": 1.0,
     "steps": 5,
     "sizes": [25],
     "seeds": 3,
+    "settles": 1.1,
+    "diverges": 2,
 }
 
 
-class TestCompatibleKernel:
-    def test_reproduced(self):
-        outcome = judge("compatible_kernel", KERNEL)
-        assert outcome.verdict == REPRODUCED
+class TestSobolevMembership:
+    def test_no_violation(self):
+        outcome = judge("sobolev_membership", MEMBERSHIP)
+        assert outcome.verdict == NO_VIOLATION
+        policy, greedy = outcome.findings
+        assert policy.estimate < 1.01
+        assert greedy.estimate == pytest.approx(4, rel=0.01)
 
-    def test_not_reproduced_by_a_kernel_of_another_kind(self, monkeypatch):
-        monkeypatch.setattr(estimates, "Exponential", lambda bandwidth: Gaussian(0.1))
-        outcome = judge("compatible_kernel", KERNEL)
-        assert outcome.verdict == NOT_REPRODUCED
+    def test_refuted_by_policies_that_jump(self, monkeypatch):
+        monkeypatch.setattr(
+            compatibility, "softmax", lambda exponents: (exponents > exponents[:, ::-1]) * 1.0
+        )
+        assert judge("sobolev_membership", MEMBERSHIP).verdict == REFUTED
 
 
 class TestAsPrinted:
     @pytest.mark.parametrize(
-        ("left", "verdict"), [(0.5, REPRODUCED), (1.5, PARTLY), (2.5, NOT_REPRODUCED)]
+        ("left", "mended", "if_it_fails", "verdict"),
+        [
+            (0.5, 1.0, "refuted", NO_VIOLATION),
+            (1.5, 1.0, "refuted", REFUTED),
+            (1.5, 1.0, "proof repaired", PROOF_REPAIRED),
+            (1.5, None, "proof repaired", PROOF_REPAIRED),
+            (1.5, 3.0, "proof repaired", REFUTED),
+        ],
     )
-    def test_verdict(self, monkeypatch, left, verdict):
-        case = counterexamples.Inequality("a number", left, printed=1.0, proven=2.0)
-        monkeypatch.setattr(counterexamples, "COUNTEREXAMPLES", {"simulation_lemma": lambda: case})
-        outcome = judge("as_printed", {"examples": ["simulation_lemma"]})
+    def test_verdict(self, monkeypatch, left, mended, if_it_fails, verdict):
+        repair = mended and Inequality("another", mended, 2.0)
+        case = Case(Inequality("a number", left, 1.0), repair)
+        monkeypatch.setattr(counterexamples, "COUNTEREXAMPLES", {"monotone_step": lambda: case})
+        outcome = judge("as_printed", {"example": "monotone_step", "if_it_fails": if_it_fails})
         assert outcome.verdict == verdict
-        assert outcome.findings[0].statistic == "a number, to be at most 1"
+        assert outcome.findings[0].statistic == "to be at most 1"
+        assert len(outcome.findings) == (1 if mended is None else 2)
 
-    def test_nothing_can_be_proven_in_its_place(self, monkeypatch):
-        case = counterexamples.Inequality("a number", 1.5, printed=1.0, proven=np.nan)
-        monkeypatch.setattr(counterexamples, "COUNTEREXAMPLES", {"simulation_lemma": lambda: case})
-        outcome = judge("as_printed", {"examples": ["simulation_lemma"]})
-        assert outcome.verdict == NOT_REPRODUCED
-
-
-MAIN_RESULT = {
-    "models": MODELS,
-    "random_models": 1,
-    "gamma": 0.9,
-    "step_size": 10.0,
-    "steps": 150,  # enough that what is left of 1/T does not hide the fall with n
-    "sizes": [400, 6400],
-    "seeds": 5,
-}
-
-
-class TestMainResult:
-    def test_reproduced(self):
-        outcome = judge("main_result", MAIN_RESULT)
-        assert outcome.verdict == REPRODUCED
-        bounds, falls = outcome.findings[::2], outcome.findings[1::2]
-        assert all(0 < finding.estimate <= 1 for finding in bounds)
-        assert all(finding.estimate <= 1 for finding in falls)
-
-    def test_partly_where_more_data_does_not_help(self):
-        """Fewer steps than the policy needs: the gap is mirror descent's, whatever the data."""
-        outcome = judge("main_result", {**MAIN_RESULT, "step_size": 1e-6, "steps": 2})
-        assert outcome.verdict == PARTLY
-        assert outcome.findings[1].estimate > 1
-
-    def test_not_reproduced_where_the_bound_breaks(self, monkeypatch):
-        monkeypatch.setattr(inexact_pmd, "printed_bounds", lambda errors, *_: 0 * errors[1:] + 1e-9)
-        assert judge("main_result", MAIN_RESULT).verdict == NOT_REPRODUCED
-
-
-EMBEDDING = {"models": MODELS, "gamma": 0.9, "regularization": 1e-12, "tolerance": 1e-6}
-
-
-class TestMeanEmbedding:
-    def test_reproduced(self):
-        outcome = judge("mean_embedding", EMBEDDING)
-        assert outcome.verdict == REPRODUCED
-        assert outcome.findings[0].estimate < 1e-6
-
-    def test_not_reproduced_by_a_shrunk_model(self):
-        shrunk = {**EMBEDDING, "regularization": 1e-3}
-        assert judge("mean_embedding", shrunk).verdict == NOT_REPRODUCED
-
-
-class TestSeparableSpaces:
-    def test_reproduced(self):
-        inside, outside = judge("separable_spaces", {"seeds": 3, "tolerance": 1e-9}).findings
-        assert (inside.supports, outside.supports) == (True, True)
-        assert inside.estimate < 1e-9 < 1e-3 < outside.estimate
-
-    def test_a_check_that_lets_everything_through_is_no_evidence(self):
-        outcome = judge("separable_spaces", {"seeds": 3, "tolerance": 10.0})
-        assert outcome.verdict == NOT_REPRODUCED
-
-    def test_policies_are_policies(self):
-        for make in (operators.compatible_policy, operators.incompatible_policy):
-            _, policy = make(0)
-            assert (policy >= 0).all()
-            np.testing.assert_allclose(policy.sum(axis=1), 1)
-
-
-def test_a_markov_operator_that_is_no_policy_operator():
-    outcome = judge("as_printed", {"examples": ["markov_operator"]})
-    assert outcome.verdict == NOT_REPRODUCED
-    assert outcome.findings[0].estimate == 2
+    @pytest.mark.parametrize("example", counterexamples.COUNTEREXAMPLES)
+    def test_every_example_fails_as_printed_and_holds_as_mended(self, example):
+        case = counterexamples.COUNTEREXAMPLES[example]()
+        assert not case.printed.holds
+        assert case.mended is None or case.mended.holds

@@ -21,7 +21,6 @@ def make_tables() -> Tables:
             "gaps": (1 + instance) / step,
             "printed_bounds": 100 / step,
             "proven_bounds": 1000 / step,
-            "slope": -1.0,
         }
         for model in ("FrozenLake-v1", "Taxi-v3", "random MDPs")
         for errors in ("exact", "fixed", "decaying")
@@ -47,7 +46,7 @@ def make_tables() -> Tables:
             "exponent": [0.5, 0.51, 0.34],
             "low": [0.47, 0.46, 0.3],
             "high": [0.53, 0.56, 0.38],
-            "guaranteed": [0.5, 0.5, 0.125],
+            "guaranteed": [0.25, 0.25, 0.125],
         }
     )
     compatibility = pd.DataFrame(
@@ -102,7 +101,7 @@ def test_errors_and_bounds_of_the_simulation_lemma(panels):
 
 def test_legends_have_the_fitted_exponents_and_the_norms(panels):
     assert "FrozenLake: α = 0.50 ± 0.03" in legend(panels[4])
-    assert [text.split("≤ ")[1] for text in legend(panels[5])] == ["1", "11", "21"]
+    assert [text.split("≤ ")[1] for text in legend(panels[5])] == ["1", "11", "21", "31"]
 
 
 def test_is_drawn_from_its_tables(tmp_path):

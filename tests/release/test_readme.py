@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 
 from suite import SuiteError
+from suite.claims.verdicts import THEORY_VERDICTS
 from suite.release import readme
 
 SUMMARY = pd.DataFrame(
@@ -27,7 +28,10 @@ SUMMARY = pd.DataFrame(
 
 
 TOP = f"{readme.BEGIN_VERDICTS}old\n{readme.END}"
-COUNTS = {"Theory": {"reproduced": 9, "partly": 2, "not reproduced": 0, "not tested": 1}}
+COUNTS = {
+    "Experiments": {"reproduced": 9, "partly": 2, "not reproduced": 0, "not tested": 1},
+    "Theory": dict(zip(THEORY_VERDICTS, range(5), strict=True)),
+}
 
 
 def test_table_is_renewed_between_its_comments():
@@ -36,7 +40,10 @@ def test_table_is_renewed_between_its_comments():
     assert new.startswith(
         f"{readme.BEGIN_VERDICTS}\n| sentences of the paper | reproduced | partly |"
     )
-    assert f"| Theory | 9 | 2 | 0 | 1 |\n\n{readme.END}before\n{readme.BEGIN}9 of 14 runs " in new
+    assert "| Experiments | 9 | 2 | 0 | 1 |\n\n|  | identity checked |" in new
+    assert (
+        f"| Theory | 0 | 1 | 2 | 3 | 4 |\n\n{readme.END}before\n{readme.BEGIN}9 of 14 runs " in new
+    )
     assert "| algorithm | Taxi-v3, return 6 |" in new
     assert "| POWR | 7 of 7: 12,589 |\n| DQN | 0 of 2 |\n" in new
     assert new.endswith(f"\n\n{readme.END}after\n")

@@ -14,7 +14,8 @@ from selectolax.lexbor import LexborHTMLParser
 
 from suite import config
 from suite.claims import deviations, ledger
-from suite.claims.verdicts import VERDICTS
+from suite.claims.page import Group, group_of
+from suite.claims.verdicts import THEORY_VERDICTS, VERDICTS
 from suite.report import evidence, explorer, report
 from suite.results.summary import Planned
 from tests.support import replication
@@ -96,13 +97,16 @@ class TestVerdicts:
 
     def test_are_counted_by_sentence_for_each_set_and_for_theory(self, page, document):
         quoting = [claim for claim in document["claims"] if "quote" in claim]
-        experiments = {claim["quote"] for claim in quoting if "against" in claim}
-        theory = {claim["quote"] for claim in quoting if "against" not in claim}
-        due = [*[len(experiments)] * len(document["sets"]), len(theory)]
+        experiments, described, theory = (
+            len({claim["quote"] for claim in quoting if group_of(claim) == group})
+            for group in (Group.EXPERIMENTS, Group.DESCRIBED, Group.THEORY)
+        )
+        due = [*[experiments] * len(document["sets"]), described, theory]
         boxes = page.tree.css("ul.counts")
-        for box, sentences in zip(boxes, due, strict=True):
+        known = [*[VERDICTS] * (len(document["sets"]) + 1), THEORY_VERDICTS]
+        for box, sentences, verdicts in zip(boxes, due, known, strict=True):
             items = [text_of(item).split(" ", 2) for item in box.css("li")]
-            assert {verdict for _, _, verdict in items} <= set(VERDICTS)
+            assert {verdict for _, _, verdict in items} <= set(verdicts)
             assert sum(int(number) for number, *_ in items) == sentences
 
     def test_say_why_they_were_not_given(self, page):
@@ -112,7 +116,7 @@ class TestVerdicts:
     def test_show_numbers_deviations_and_runs(self, page):
         line = text_of(page.section("earlier-taxi"))
         assert "Taxi-v3: POWR against DQN" in line
-        assert "powr-without-settings" in line
+        assert "settings-of-the-june-code" in line
         assert "3 of TRPO on Taxi-v3" in line
 
     def test_follow_the_table(self, copied):
@@ -382,17 +386,20 @@ class TestPreliminary:
 
 def test_headline_counts_sentences_of_the_paper():
     def entry(verdict, quote, against=""):
-        return ledger.Judged({"quote": quote}, ledger.Outcome(verdict), False, [], against)
+        rule = "earlier" if against else "as_printed"
+        claim = {"quote": quote, "claim": quote, "place": "", "rule": rule, "against": [against]}
+        return ledger.Judged(claim, ledger.Outcome(verdict), False, [], against)
 
     judged = [
-        *(entry("reproduced", "a"), entry("not reproduced", "a"), entry("reproduced", "b")),
+        *(entry("refuted", "a"), entry("open", "b")),
         *(entry("not tested", "c", "theirs"), entry("reproduced", "c", "ours")),
+        *(entry("not reproduced", "d", "ours"), entry("reproduced", "d", "ours")),
     ]
     sets = {"ours": {"name": "our settings"}, "theirs": {"name": "their settings"}}
     expected = (
-        "Experiments, our settings: of 1 sentences of the paper, 1 reproduced. "
+        "Experiments, our settings: of 2 sentences of the paper, 1 reproduced, 1 partly. "
         "Experiments, their settings: of 1 sentences of the paper, 1 not tested. "
-        "Theory: of 2 sentences of the paper, 1 reproduced, 1 partly."
+        "Theory: of 2 sentences of the paper, 1 refuted, 1 open."
     )
     assert report.headline(judged, sets, preliminary=False) == expected
     assert report.headline(judged, sets, preliminary=True) == f"Preliminary. {expected}"

@@ -4,11 +4,12 @@ import inspect
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from powr import POWR
+from powr import POWR, OptimisticPOWR
 from suite import config
 
 NOT_SETTINGS = {"self", "env", "seed"}
 MISSING = object()
+OWN = {"powr": POWR, "optimistic_powr": OptimisticPOWR}
 
 
 def undeclared(study: Mapping[str, Any], document: Mapping[str, Any]) -> list[str]:
@@ -43,8 +44,8 @@ def departures(study: Mapping[str, Any], stated: Mapping[str, Any]) -> Iterator[
 
 
 def _defaults(algorithm_class: str) -> dict[str, Any]:
-    """Settings that POWR has without being told; a library's own defaults are not departures."""
-    if algorithm_class != "powr":
+    """Settings that our agents have without being told; those of a library are not departures."""
+    if algorithm_class not in OWN:
         return {}
-    parameters = inspect.signature(POWR.__init__).parameters
+    parameters = inspect.signature(OWN[algorithm_class].__init__).parameters
     return {name: p.default for name, p in parameters.items() if name not in NOT_SETTINGS}

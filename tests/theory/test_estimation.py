@@ -1,9 +1,13 @@
 """Exact values of the continuous MDP, and fitted exponents."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
 from powr.kernels import Exponential, Gaussian
+from powr.mirror_descent import softmax
+from powr.world_model import WorldModel
 from suite.theory import compatibility, continuous, estimation
 from suite.theory.models import random_mdp
 from suite.theory.simulation import transfer_estimate
@@ -83,7 +87,7 @@ def test_errors_fall_at_the_parametric_rate_on_tables():
     mdp = random_mdp(0)
     errors = [[estimation.tabular_error(mdp, 0.9, n, seed) for n in sizes] for seed in range(8)]
     fitted = estimation.fitted_exponent(sizes, np.array(errors))
-    assert fitted.interval.low < estimation.TABULAR_RATE < fitted.interval.high
+    assert estimation.TABULAR_RATE < fitted.interval.low < 0.5 < fitted.interval.high
 
 
 def test_errors_fall_on_the_continuous_mdp():
@@ -94,31 +98,68 @@ def test_errors_fall_on_the_continuous_mdp():
     assert late < early * 32**-estimation.CONTINUOUS_RATE
 
 
-def behave(kernel, n, seed=0):
-    return compatibility.behaviour(
-        kernel, n, seed, gamma=0.9, regularization=1e-6, step_size=1.0, steps=20
-    )
+SETTING = compatibility.Setting(gamma=0.9, regularization=1e-6, step_size=1.0, steps=20)
 
 
 def test_exponential_kernel_never_explodes():
     """|q_n| is at most max |r_n| / (1 - gamma), so no error can exceed twice that."""
-    outcomes = [behave(Exponential(0.5), 25, seed) for seed in range(5)]
+    outcomes = [compatibility.behaviour(Exponential(0.5), 25, seed, SETTING) for seed in range(5)]
     assert max(outcome.norm for outcome in outcomes) <= 1
     assert max(outcome.error for outcome in outcomes) < 2 / (1 - 0.9)
 
 
 def test_gaussian_kernel_explodes_on_few_data():
-    outcomes = [behave(Gaussian(0.1), 25, seed) for seed in range(5)]
+    outcomes = [compatibility.behaviour(Gaussian(0.1), 25, seed, SETTING) for seed in range(5)]
     assert max(outcome.norm for outcome in outcomes) > 10
     assert max(outcome.error for outcome in outcomes) > 20
 
 
+def test_algorithm_1_is_that_of_the_world_model():
+    kernel, data = Exponential(0.5), continuous.sample(25, np.random.default_rng(0))
+    model = WorldModel(kernel, 2, regularization=1e-6).fit(*data)
+    points = continuous.GRID[::64, None]
+    sums = []
+    for C, q in compatibility.algorithm_1(kernel, data, SETTING._replace(steps=3)):
+        sums.append(C)
+        policy = partial(softmax_of, kernel, data[0], C)
+        expected = model.action_values(policy, SETTING.gamma)(points)
+        np.testing.assert_allclose(kernel(points, data[0]) @ q, expected, rtol=1e-5, atol=1e-5)
+    assert not sums[0].any()
+    assert np.abs(sums[2]).max() > 0
+
+
+def softmax_of(kernel, states, C, x):
+    return softmax(kernel(x, states) @ C)
+
+
 def test_error_is_measured_along_the_descent():
     """A first step on many data errs no more than twenty."""
-    one = compatibility.behaviour(
-        Gaussian(0.5), 200, 0, gamma=0.9, regularization=1e-6, step_size=1.0, steps=1
+    first = compatibility.behaviour(Gaussian(0.5), 200, 0, SETTING._replace(steps=1))
+    assert 0 < first.error <= compatibility.behaviour(Gaussian(0.5), 200, 0, SETTING).error
+
+
+def test_kernel_norm_is_that_of_the_interpolant():
+    points = np.linspace(0, 1, 30)[:, None]
+    values = np.random.default_rng(0).normal(size=30)
+    expected = values @ np.linalg.solve(Exponential(0.5)(points, points), values)
+    assert compatibility.kernel_norm(values, 0.5) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("n", [25, 100])
+def test_errors_of_the_exponential_kernel_fall_if_the_ridge_does(n):
+    """With the fixed ridge of the figure they stop falling between 100 and 400 transitions."""
+    few, many = (
+        np.median(
+            [
+                compatibility.behaviour(
+                    Exponential(0.5), m, seed, SETTING._replace(regularization=0.01 * m**-0.5)
+                ).error
+                for seed in range(7)
+            ]
+        )
+        for m in (n, 4 * n)
     )
-    assert 0 < one.error <= behave(Gaussian(0.5), 200).error
+    assert many < 0.8 * few
 
 
 def test_model_errors_fall_on_tables():

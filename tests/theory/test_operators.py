@@ -78,6 +78,15 @@ def test_source_condition_is_a_power_of_the_covariance(seed, beta):
     assert np.linalg.norm(inverse @ g) == pytest.approx(np.linalg.norm(a))
 
 
+@pytest.mark.parametrize(("beta", "order"), [(0.25, 0.25), (0.5, 0.5), (1.5, 1.0), (2.0, 1.0)])
+def test_bias_of_ridge_regression_saturates(beta, order):
+    """In the norm of G it is of order lambda^min(beta, 1): Eqs. (C.3), (C.4) name no such limit."""
+    i = np.arange(1, 10**6)
+    mu, a = i**-2.0, i**-0.51
+    biases = [np.linalg.norm(ridge / (mu + ridge) * mu**beta * a) for ridge in (1e-6, 1e-5)]
+    assert np.log10(biases[1] / biases[0]) == pytest.approx(order, abs=0.03)
+
+
 @given(seeds, st.sampled_from([0.0, 0.1, 1.0]))
 def test_sum_of_gaps_is_bounded_from_every_state(seed, error):
     """Eqs. (B.9) and (B.10), which need no monotone objective: the sum that Thm. 7 starts from."""

@@ -1,4 +1,4 @@
-"""Which Sobolev space belongs to the exponential kernel, and where Thm. 5 needs s > d/2."""
+"""Which Sobolev space belongs to the exponential kernel, and what Thm. 5 needs."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,13 @@ from scipy.integrate import quad
 from scipy.special import gamma as gamma_function
 from scipy.special import j0
 
-from suite.theory.counterexamples import norms_along_a_step, sobolev_norm
+from suite.theory.counterexamples import (
+    SMOOTHNESS,
+    bounded_step,
+    norm_growth,
+    sobolev_norm,
+    unbounded_step,
+)
 
 
 @pytest.mark.parametrize("dimension", [1, 2, 3])
@@ -39,19 +45,36 @@ def test_plane_has_no_kernel_of_smoothness_one(smoothness, finite):
     assert (growth[1] < growth[0] / 5) == finite
 
 
-def test_compatibility_needs_a_smoothness_above_half_the_dimension():
-    """Thm. 5 says s > 0. Below d/2 the space holds unbounded q, and exp(q) can undo any damping.
+def test_step_with_unbounded_action_values_leaves_the_space():
+    """Thm. 5 read alone, s = 1/5: the norms of q and of the policy settle, that of the next not."""
+    _, policy, after = unbounded_step(2**18)
+    assert (policy > 0).all()
+    np.testing.assert_allclose(policy.sum(axis=1), 1)
+    growth = norm_growth(unbounded_step)
+    assert growth["q"] < 0.6
+    assert abs(growth["policy"]) < 0.6
+    assert growth["after"] > 1.2
+    # What Section 3 excludes: q is unbounded.
+    largest = [unbounded_step(2**each).q.max() for each in (12, 15, 18)]
+    assert np.diff(np.log(largest)) == pytest.approx(np.log(8) / 8)
+    described = 0.5 + np.sin(((np.arange(2**18) + 0.5) / 2**18) ** -3) / 4
+    np.testing.assert_allclose(after[:, 0], described)
 
-    The norms of q and of the policy settle as the resolution grows, that of the next policy does
-    not.
-    """
-    q, before, after = np.transpose([norms_along_a_step(2**each) for each in (12, 15, 18)])
-    assert np.diff(q)[1] < 0.6 * np.diff(q)[0]
-    assert before[2] == pytest.approx(before[1], rel=1e-3)
-    assert np.diff(after)[1] > 1.2 * np.diff(after)[0]
+
+def test_step_with_bounded_action_values_stays_in_the_space():
+    q, policy, after = bounded_step(2**18)
+    assert (policy > 0).all()
+    assert np.abs(q).max() <= 1
+    assert np.abs(after - policy).max() > 0.5
+    assert max(norm_growth(bounded_step).values()) < 0.6
 
 
-def test_step_of_the_counterexample_is_the_one_described():
-    x = (np.arange(2**12) + 0.5) / 2**12
-    described = sobolev_norm(0.5 + np.sin(x**-3) / 4, smoothness=0.2)
-    assert norms_along_a_step(2**12)[-1] == pytest.approx(described, rel=1e-9)
+@pytest.mark.parametrize(("power", "inside"), [(0.4, True), (1.0, True), (2.5, False)])
+def test_norm_of_an_oscillation_settles_if_and_only_if_it_is_in_the_space(power, inside):
+    """sin(x^-p) is in the space of smoothness s if 2 s (p + 1) < 1, here p < 3/2."""
+    norms = []
+    for resolution in (2**12, 2**15, 2**18):
+        x = (np.arange(resolution) + 0.5) / resolution
+        norms.append(sobolev_norm(np.sin(x**-power), SMOOTHNESS))
+    first, second = np.diff(norms)
+    assert (second < first) == inside

@@ -4,39 +4,46 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
 from pydantic import Field
 
+from suite.claims.rules.alone import OfOne, falls, rises
 from suite.claims.rules.seeds import FEWEST_SEEDS, FEWEST_SEEDS_FOR_SPREAD, lacking_seeds
-from suite.claims.verdicts import NOT_TESTED, Data, Finding, Outcome, Parameters, Rule, graded
+from suite.claims.verdicts import (
+    DETERMINISTIC,
+    NOT_TESTED,
+    Data,
+    Finding,
+    Outcome,
+    Rule,
+    by_findings,
+)
 from suite.config.models import Names
 from suite.names import algorithm_name
 from suite.results import arrivals, statistics
 
+LEARNED = 0.5  # of the way from a run's first return to the threshold
+
 # Why a pair is left out.
 NOTHING_SHARED = "fewer than two evaluations are shared after both first updates"
 NOT_RECORDED = "the other's sampled policy was not recorded"
+NOBODY_LEARNS = "fewer than three runs of the other come half of the way to the threshold"
 NOBODY_ARRIVES = "no run of the other arrives"
 TOO_FEW_ARRIVE = "so few runs of the other arrive that no spread would be significantly less"
-BEFORE_THE_FIRST = "its own runs arrive by the first evaluation, so their spread is not known"
 
 
-class Compared(Parameters):
+class Compared(OfOne):
     """One algorithm against others, environment by environment."""
 
-    algorithm: str
     others: Names
-
-    def places(self) -> Sequence[str]:
-        raise NotImplementedError
 
     def needed(self) -> list[tuple[str, str]]:
         names = (self.algorithm, *self.others)
-        return [(environment, name) for environment in self.places() for name in names]
+        return [(environment, name) for environment in self.thresholds for name in names]
 
     def against(self, counterparts: Mapping[str, str]) -> Self:
         own, *others = (counterparts.get(name, name) for name in (self.algorithm, *self.others))
@@ -44,24 +51,11 @@ class Compared(Parameters):
 
 
 class Times(Compared):
-    thresholds: dict[str, float] = Field(min_length=1)
-    policy: Literal["deterministic", "sampled"] = "deterministic"
     arrival: Literal["first", "lasting"] = "first"
 
-    def places(self) -> Sequence[str]:
-        return list(self.thresholds)
 
-
-class Spread(Times):
-    scale: Literal["linear", "log"]
-
-
-class Curves(Compared):
-    environments: Names
-    policy: Literal["deterministic", "sampled"] = "deterministic"
-
-    def places(self) -> Sequence[str]:
-        return self.environments
+class Areas(Compared):
+    margin: float = Field(ge=0)  # as a share of the way to the threshold
 
 
 class Pair(NamedTuple):
@@ -84,10 +78,15 @@ def earlier(data: Data, parameters: Times, level: float) -> Outcome:
     """The algorithm meets the threshold in fewer timesteps than each of the others."""
 
     def judge(pair: Pair) -> Finding:
+        # One algorithm may be evaluated earlier than the other: before that, neither has arrived.
+        first = data.first_evaluation(pair.environment, pair.algorithm, pair.other)
+        pair = pair._replace(own=np.maximum(pair.own, first), theirs=np.maximum(pair.theirs, first))
         ratio, interval = statistics.speed_up(pair.theirs, pair.own)
         p_value = statistics.probability_smaller(pair.own, pair.theirs).p_value
         medians = [_timesteps(statistics.censored_median(t)) for t in (pair.own, pair.theirs)]
         statistic = f"how many times later the other is, medians {' and '.join(medians)}"
+        if data.policy_of(pair.environment, pair.other, parameters.policy) != parameters.policy:
+            statistic += f", the other's policy {DETERMINISTIC}"
         own, theirs = _at_the_latest(data, pair)
         finding = pair.finding(
             statistic,
@@ -104,39 +103,19 @@ def earlier(data: Data, parameters: Times, level: float) -> Outcome:
     return _judge_pairs(pairs, data, parameters, judge, level, FEWEST_SEEDS)
 
 
-def higher_area(data: Data, parameters: Curves, level: float) -> Outcome:
-    """The algorithm's curve lies higher than the others', on average over log timesteps."""
-    statistic = "how much higher its curve lies"
-    return _judge_larger(data, parameters, statistics.area_under_curve, statistic, level)
-
-
-def less_stable(data: Data, parameters: Curves, level: float) -> Outcome:
-    """The algorithm's return falls more from one evaluation to the next than the others'."""
-
-    def mean_fall(_: pd.Series, returns: pd.Series) -> float:
-        return float(np.maximum(-np.diff(returns), 0).mean())
-
-    return _judge_larger(data, parameters, mean_fall, "how much more it falls", level)
-
-
-def less_spread(data: Data, parameters: Spread, level: float) -> Outcome:
+def less_spread(data: Data, parameters: Times, level: float) -> Outcome:
     """The algorithm's timesteps to the threshold vary less between seeds than the others'.
 
     A run of the others that never arrives counts as arriving at the end of its training, which
-    makes their spread no larger than it is. A logarithm has no bound where a run arrives at some
-    timestep before the first evaluation.
+    makes their spread no larger than it is.
     """
-    transform: Any = {"linear": np.asarray, "log": np.log}[parameters.scale]
 
     def judge(pair: Pair) -> Finding:
         if np.isinf(pair.theirs).all():
             return pair.finding(NOBODY_ARRIVES, math.nan)
         if np.isinf(pair.own).any():
             return pair.finding("some of its own runs never arrive", math.nan, supports=False)
-        first = min(run["timestep"].min() for run in data.runs(pair.environment, pair.algorithm))
-        if parameters.scale == "log" and (pair.own <= first).any():
-            return pair.finding(BEFORE_THE_FIRST, math.nan)
-        own, theirs = map(transform, _at_the_latest(data, pair))
+        own, theirs = _at_the_latest(data, pair)
         alike = np.full_like(own, own[0])
         if np.isinf(pair.theirs).any() and statistics.spread_p_value(alike, theirs) > level:
             return pair.finding(TOO_FEW_ARRIVE, math.nan)
@@ -151,7 +130,71 @@ def less_spread(data: Data, parameters: Spread, level: float) -> Outcome:
     return _judge_pairs(pairs, data, parameters, judge, level, FEWEST_SEEDS_FOR_SPREAD)
 
 
-RULES: tuple[Rule, ...] = (earlier, higher_area, less_stable, less_spread)
+def higher_area(data: Data, parameters: Areas, level: float) -> Outcome:
+    """The algorithm's curve lies higher than the others', on average over log timesteps.
+
+    By a margin: a share of the way from the lowest return of both to the threshold.
+    """
+
+    def area(run: pd.DataFrame) -> float:
+        if len(run) < 2:
+            return math.nan
+        return statistics.area_under_curve(run["timestep"], run["return"])
+
+    def judge(pair: Pair) -> Finding:
+        if not _has_curves(data, pair, parameters.policy):
+            return pair.finding(NOT_RECORDED, math.nan)
+        if np.isnan([*pair.own, *pair.theirs]).any():
+            return pair.finding(NOTHING_SHARED, math.nan)
+        higher, interval = statistics.shift(pair.own, pair.theirs)
+        way = parameters.thresholds[pair.environment] - _lowest(data, pair, parameters.policy)
+        share = higher / way if way > 0 else 0.0
+        return pair.finding(
+            f"how much higher its curve lies, {share:.0%} of the way to the threshold",
+            higher,
+            interval=interval,
+            p_value=statistics.probability_smaller(pair.theirs, pair.own).p_value,
+            supports=None if share >= parameters.margin else False,
+        )
+
+    pairs = _curve_pairs(data, parameters, _shared, area)
+    return _judge_pairs(pairs, data, parameters, judge, level, FEWEST_SEEDS)
+
+
+def less_stable(data: Data, parameters: Compared, level: float) -> Outcome:
+    """Of what the algorithm's return gains, it loses more again than the others' does.
+
+    Each over its own training. A run of the others that has learned nothing is not stable.
+    """
+
+    def relapse(run: pd.DataFrame) -> float:
+        return float(statistics.ratio(falls(run["return"]).sum(), rises(run["return"]).sum()))
+
+    def learned(run: pd.DataFrame, threshold: float) -> bool:
+        first = run["return"].iloc[0]
+        return bool(run["return"].max() - first >= LEARNED * (threshold - first))
+
+    def whole(data: Data, environment: str, names: tuple[str, str], policy: str) -> _Curves:
+        own, theirs = _curves(data, environment, names, policy)
+        threshold = parameters.thresholds[environment]
+        return own, [run for run in theirs if learned(run, threshold)]
+
+    def judge(pair: Pair) -> Finding:
+        if not _has_curves(data, pair, parameters.policy):
+            return pair.finding(NOT_RECORDED, math.nan)
+        if len(pair.theirs) < FEWEST_SEEDS:
+            return pair.finding(NOBODY_LEARNS, math.nan)
+        more, interval = statistics.shift(pair.own, pair.theirs)
+        p_value = statistics.probability_smaller(pair.theirs, pair.own).p_value
+        medians = " and ".join(f"{np.median(each):.2f}" for each in (pair.own, pair.theirs))
+        statistic = f"how much more of each gain it loses again, medians {medians}"
+        return pair.finding(statistic, more, interval=interval, p_value=p_value)
+
+    pairs = _curve_pairs(data, parameters, whole, relapse)
+    return _judge_pairs(pairs, data, parameters, judge, level, FEWEST_SEEDS)
+
+
+RULES: tuple[Rule, ...] = (earlier, less_spread, higher_area, less_stable)
 
 
 def _timesteps(time: float) -> str:
@@ -174,6 +217,60 @@ def _time_pairs(data: Data, parameters: Times) -> Iterator[Pair]:
             yield Pair(environment, parameters.algorithm, other, own, theirs)
 
 
+_Curves = tuple[list[pd.DataFrame], list[pd.DataFrame]]
+
+
+def _curve_pairs(
+    data: Data,
+    parameters: Compared,
+    curves_of: Callable[[Data, str, tuple[str, str], str], _Curves],
+    measure: Callable[[pd.DataFrame], float],
+) -> Iterator[Pair]:
+    for environment, other in itertools.product(parameters.thresholds, parameters.others):
+        names = (parameters.algorithm, other)
+        curves = curves_of(data, environment, names, parameters.policy)
+        own, theirs = (np.array([measure(run) for run in runs]) for runs in curves)
+        yield Pair(environment, *names, own, theirs)
+
+
+def _curves(data: Data, environment: str, names: tuple[str, str], policy: str) -> _Curves:
+    """The runs of two algorithms with a policy's returns, from the first evaluation of both on."""
+    first = data.first_evaluation(environment, *names)
+
+    def curve(run: pd.DataFrame, algorithm: str) -> pd.DataFrame:
+        column, _ = arrivals.POLICIES[data.policy_of(environment, algorithm, policy)]
+        return run[run["timestep"] >= first].assign(**{"return": run[column]})
+
+    own, theirs = ([curve(run, name) for run in data.runs(environment, name)] for name in names)
+    return own, theirs
+
+
+def _shared(data: Data, environment: str, names: tuple[str, str], policy: str) -> _Curves:
+    """The same, from the later first update to the earlier end of training.
+
+    Before its first update an algorithm shows an untrained policy.
+    """
+    own, theirs = _curves(data, environment, names, policy)
+    begin = max(data.first_updates.get((environment, name), 0) for name in names)
+    end = min(run["timestep"].max() for run in (*own, *theirs))
+
+    def cut(runs: list[pd.DataFrame]) -> list[pd.DataFrame]:
+        return [run[(run["timestep"] > begin) & (run["timestep"] <= end)] for run in runs]
+
+    return cut(own), cut(theirs)
+
+
+def _has_curves(data: Data, pair: Pair, policy: str) -> bool:
+    """Whether the other has curves of this policy; what is greedy has no other one."""
+    return pair.other in data.greedy or data.is_recorded(pair.environment, pair.other, policy)
+
+
+def _lowest(data: Data, pair: Pair, policy: str) -> float:
+    """The lowest return of either algorithm where their curves are compared."""
+    curves = _shared(data, pair.environment, (pair.algorithm, pair.other), policy)
+    return min(float(run["return"].min()) for runs in curves for run in runs)
+
+
 def _judge_pairs(
     pairs: Iterator[Pair],
     data: Data,
@@ -189,68 +286,13 @@ def _judge_pairs(
     if lacking := lacking_seeds(data, parameters, fewest_seeds):
         return Outcome(NOT_TESTED, reason=lacking)
     findings = [judge(pair) for pair in pairs]
+    if any(finding.statistic == NOT_RECORDED for finding in findings):
+        return Outcome(NOT_TESTED, findings, NOT_RECORDED)
     tested = [i for i, finding in enumerate(findings) if not math.isnan(finding.p_value)]
     holm = statistics.holm([findings[i].p_value for i in tested])
     refused = any(finding.supports is False for finding in findings)
     every = not refused and all(findings[i].p_value <= level for i in tested)
     for i, p_holm in zip(tested, holm, strict=True):
-        supports = every or p_holm <= level
+        supports = findings[i].supports is not False and (every or p_holm <= level)
         findings[i] = findings[i]._replace(p_holm=p_holm, supports=supports)
-    judged = [finding.supports for finding in findings if finding.supports is not None]
-    if not judged:
-        reasons = dict.fromkeys(finding.statistic for finding in findings)
-        return Outcome(NOT_TESTED, findings, "; ".join(reasons))
-    return graded(findings, partly=any(judged))
-
-
-def _judge_larger(
-    data: Data,
-    parameters: Curves,
-    measure: Callable[[pd.Series, pd.Series], float],
-    statistic: str,
-    level: float,
-) -> Outcome:
-    """Is the measure, of timesteps and returns, larger where the curves can be compared?"""
-
-    def column(algorithm: str) -> str:
-        return arrivals.POLICIES[data.policy_of(algorithm, parameters.policy)][0]
-
-    def measured(run: pd.DataFrame, column: str) -> float:
-        return measure(run["timestep"], run[column]) if len(run) >= 2 else math.nan
-
-    def pairs() -> Iterator[Pair]:
-        for environment, other in itertools.product(parameters.environments, parameters.others):
-            names = (parameters.algorithm, other)
-            curves = _shared_curves(data, environment, *names)
-            own, theirs = (
-                np.array([measured(run, column(name)) for run in runs])
-                for name, runs in zip(names, curves, strict=True)
-            )
-            yield Pair(environment, *names, own, theirs)
-
-    def judge(pair: Pair) -> Finding:
-        theirs = data.runs(pair.environment, pair.other)
-        if any(run[column(pair.other)].isna().any() for run in theirs):
-            return pair.finding(NOT_RECORDED, math.nan)
-        if np.isnan([*pair.own, *pair.theirs]).any():
-            return pair.finding(NOTHING_SHARED, math.nan)
-        p_value = statistics.probability_smaller(pair.theirs, pair.own).p_value
-        higher, interval = statistics.shift(pair.own, pair.theirs)
-        return pair.finding(statistic, higher, interval=interval, p_value=p_value)
-
-    return _judge_pairs(pairs(), data, parameters, judge, level, FEWEST_SEEDS)
-
-
-def _shared_curves(
-    data: Data, environment: str, algorithm: str, other: str
-) -> list[list[pd.DataFrame]]:
-    """The runs of two algorithms, from the later first update to the earlier end of training.
-
-    Before its first update an algorithm shows an untrained policy.
-    """
-    runs = [data.runs(environment, name) for name in (algorithm, other)]
-    begin = max(data.first_updates.get((environment, name), 0) for name in (algorithm, other))
-    end = min((run["timestep"].max() for each in runs for run in each), default=0)
-    return [
-        [run[(run["timestep"] > begin) & (run["timestep"] <= end)] for run in each] for each in runs
-    ]
+    return by_findings(findings)

@@ -1,125 +1,116 @@
-"""Rules on the convergence of mirror descent: with exact, misled and estimated action values."""
+"""Rules on the convergence of mirror descent: with inexact and with estimated action values."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
+from itertools import product
+from typing import Literal
 
 import numpy as np
 from pydantic import Field
+from scipy import stats
 
 from powr.tabular import TabularMDP
-from suite.claims.rules.finite_models import OnTables, WithRandomModels
-from suite.claims.typed import Positive
-from suite.claims.verdicts import Data, Finding, Outcome, Rule, graded
+from suite.claims.rules.finite_models import OnTables
+from suite.claims.typed import Gamma, Positive
+from suite.claims.verdicts import (
+    NO_VIOLATION,
+    OPEN,
+    REFUTED,
+    Data,
+    Finding,
+    Outcome,
+    Parameters,
+    Rule,
+)
 from suite.config.models import Count
 from suite.theory import estimation, inexact_pmd
-from suite.theory.closed_form import model_of_table
-from suite.theory.inexact_pmd import Descent, Estimator, modelled
 
-GAP_OVER_BOUND = "largest gap over its bound"
+# Kinds of errors, by the step and the number of steps, as factors of their size.
+ERRORS: Mapping[str, Callable[[int, int], float]] = {
+    "none": lambda step, steps: 0.0,
+    "fixed": lambda step, steps: 1.0,
+    "fixed but for the last": lambda step, steps: float(step < steps),
+    "falling like 1/t": lambda step, steps: 1 / (step + 1),
+}
 
 
-class Descending(OnTables):
+class DescentBound(Parameters):
+    gammas: list[Gamma] = Field(min_length=1)
+    actions: list[Count] = Field(min_length=1)
+    gaps: list[Positive] = Field(min_length=1)  # between the best action and the others
+    errors: list[Literal[tuple(ERRORS)]] = Field(min_length=1)  # type: ignore[valid-type]
+    sizes: list[Positive] = Field(min_length=1)  # of the errors, in units of the gap
     step_size: Positive
     steps: Count
 
-    def descend(self, mdp: TabularMDP, estimate: Estimator) -> Descent:
-        return inexact_pmd.descend(
-            mdp, estimate, gamma=self.gamma, step_size=self.step_size, steps=self.steps
-        )
+
+def descent_bound(data: Data, parameters: DescentBound, level: float) -> Outcome:
+    """Thm. 7 with the constants of its proof, on bandits where the bound is close."""
+    findings = []
+    for gamma, errors in product(parameters.gammas, parameters.errors):
+        sizes = parameters.sizes if errors != "none" else [0.0]
+        cases = product(parameters.actions, parameters.gaps, sizes)
+        ratio = max(_gap_over_bound(parameters, gamma, errors, *case) for case in cases)
+        subject = f"gamma {gamma:g}, error {errors}"
+        findings.append(Finding(subject, "largest gap over its bound", ratio, supports=ratio <= 1))
+    return Outcome(NO_VIOLATION if all(each.supports for each in findings) else REFUTED, findings)
 
 
-class Convergence(Descending):
-    regularization: Positive
-    steps: int = Field(ge=20)
+def _gap_over_bound(
+    parameters: DescentBound, gamma: float, errors: str, actions: int, gap: float, size: float
+) -> float:
+    mdp = inexact_pmd.bandit(actions, gap)
+    steps = parameters.steps
+    estimate = inexact_pmd.misled(mdp, gamma, lambda t: size * gap * ERRORS[errors](t, steps))
+    descent = inexact_pmd.descend(
+        mdp, estimate, gamma=gamma, step_size=parameters.step_size, steps=steps
+    )
+    return float((descent.gaps / descent.printed_bounds).max())
 
 
-def convergence(data: Data, parameters: Convergence, level: float) -> Outcome:
-    """Mirror descent in the world model keeps the bound of Thm. 7 and its rate 1/T."""
-    findings, bounded = [], []
-    for name, mdp in parameters.mdps():
-        model = model_of_table(mdp, parameters.regularization)
-        descent = parameters.descend(mdp, modelled(model, parameters.gamma))
-        bounded.append(bool((descent.gaps <= descent.printed_bounds).all()))
-        statistic = "slope of log gap over log steps, the gap "
-        statistic += "below its bound" if bounded[-1] else "ABOVE ITS BOUND"
-        supports = bounded[-1] and descent.rate <= -1
-        findings.append(Finding(name, statistic, descent.rate, supports=supports))
-    return graded(findings, partly=all(bounded))
-
-
-class InexactConvergence(Descending, WithRandomModels):
-    error: Positive
-    steps: int = Field(ge=100)
-
-
-def inexact_convergence(data: Data, parameters: InexactConvergence, level: float) -> Outcome:
-    """Thm. 7 with errors against the optimal actions: its bound, and log T / T where they fall."""
-    gamma, findings = parameters.gamma, []
-    for name, mdp in parameters.mdps():
-        largest = parameters.error * np.abs(mdp.optimal_action_values(gamma)).max()
-        for kind, power in (("fixed", 0), ("falling", 1)):
-            error = partial(_error, largest, power)
-            descent = parameters.descend(mdp, inexact_pmd.misled(mdp, gamma, error))
-            subject = f"{name}: {kind} error"
-            findings.append(_within_bounds(subject, [descent]))
-            if kind == "falling":
-                findings.append(_decay(subject, descent.gaps))
-    return _graded(findings)
-
-
-def _error(largest: float, power: int, step: int) -> float:
-    return largest / (step + 1) ** power
-
-
-def _decay(subject: str, gaps: np.ndarray) -> Finding:
-    """gap T / log T at the end over the same at a tenth of the steps; 0 for a gap of rounding."""
-    late, early = len(gaps), len(gaps) // 10
-    growth = 0.0
-    if gaps[-1] > inexact_pmd.ROUNDING * gaps[0]:
-        growth = float(gaps[late - 1] / gaps[early - 1] * 10 * np.log(early) / np.log(late))
-    statistic = "growth of gap T / log T over the last decade"
-    return Finding(subject, statistic, growth, supports=growth <= 1)
-
-
-class MainResult(Descending, WithRandomModels):
-    sizes: list[Count] = Field(min_length=2)
-    seeds: Count
+class MainResult(OnTables):
+    step_size: Positive
+    steps: Count
+    sizes: list[Count] = Field(min_length=2, max_length=2)  # few transitions, and many
+    seeds: int = Field(ge=2)
 
 
 def main_result(data: Data, parameters: MainResult, level: float) -> Outcome:
-    """Thm. 9: what Algorithm 1 lacks to the optimum in the world model of n transitions."""
+    """Thm. 9 on tables. Elsewhere its proof is incomplete, so numbers can at best leave it open."""
     findings = []
     for name, mdp in parameters.mdps():
-        descents, lacking = [], {}
-        for n in parameters.sizes:
-            models = (estimation.tabular_model(mdp, n, seed) for seed in range(parameters.seeds))
-            of = [parameters.descend(mdp, modelled(model, parameters.gamma)) for model in models]
-            lacking[n] = float(np.mean([each.gaps[-1] for each in of]))
-            descents += of
-        findings += [_within_bounds(name, descents), _fall_with_data(name, lacking)]
-    return _graded(findings)
+        last_gap = partial(_last_gap, parameters, mdp)
+        few, many = parameters.sizes
+        (low, _), (_, high) = (
+            _mean_interval([last_gap(n, seed) for seed in range(parameters.seeds)])
+            for n in parameters.sizes
+        )
+        # At most 1 whatever the noise, which widens both intervals.
+        growth = high / low * (many / few) ** estimation.TABULAR_RATE if low > 0 else np.inf
+        statistic = f"growth of the last gap times n^{estimation.TABULAR_RATE:g}, at most, "
+        statistic += f"from {few:,} to {many:,} transitions"
+        findings.append(Finding(name, statistic, growth, supports=growth <= 1))
+    return Outcome(OPEN if all(each.supports for each in findings) else REFUTED, findings)
 
 
-def _within_bounds(subject: str, descents: Sequence[Descent]) -> Finding:
-    ratio = max(float((each.gaps / each.printed_bounds).max()) for each in descents)
-    return Finding(subject, GAP_OVER_BOUND, ratio, supports=ratio <= 1)
+def _last_gap(parameters: MainResult, mdp: TabularMDP, n: int, seed: int) -> float:
+    model = estimation.tabular_model(mdp, n, seed)
+    estimate = inexact_pmd.modelled(model, parameters.gamma)
+    descent = inexact_pmd.descend(
+        mdp,
+        estimate,
+        gamma=parameters.gamma,
+        step_size=parameters.step_size,
+        steps=parameters.steps,
+    )
+    return float(descent.gaps[-1])
 
 
-def _graded(findings: Sequence[Finding]) -> Outcome:
-    """Partly where the bounds hold and no more."""
-    bounded = all(each.supports for each in findings if each.statistic == GAP_OVER_BOUND)
-    return graded(findings, partly=bounded)
+def _mean_interval(values: list[float]) -> tuple[float, float]:
+    """95% t interval of the mean."""
+    return stats.t.interval(
+        0.95, len(values) - 1, loc=np.mean(values), scale=max(stats.sem(values), 1e-300)
+    )
 
 
-def _fall_with_data(name: str, lacking: Mapping[int, float]) -> Finding:
-    """gap n^alpha with the most transitions over the same with the fewest, at the rate alpha."""
-    fewest, most = min(lacking), max(lacking)
-    growth = 0.0
-    if lacking[most] > inexact_pmd.ROUNDING:
-        growth = lacking[most] / lacking[fewest] * (most / fewest) ** estimation.TABULAR_RATE
-    statistic = f"growth of the last gap times n^{estimation.TABULAR_RATE:g}, "
-    statistic += f"from {fewest:,} to {most:,} transitions"
-    return Finding(name, statistic, growth, supports=growth <= 1)
-
-
-RULES: tuple[Rule, ...] = (convergence, inexact_convergence, main_result)
+RULES: tuple[Rule, ...] = (descent_bound, main_result)

@@ -10,7 +10,6 @@ from powr.tabular import TabularMDP
 from suite.claims.typed import Gamma
 from suite.claims.verdicts import Parameters
 from suite.config.models import Block
-from suite.theory.models import random_mdp
 
 
 class Table(Block):
@@ -29,12 +28,3 @@ class OnTables(Parameters):
             settings = ", ".join(f"{key}={value}" for key, value in model.kwargs.items())
             env = gymnasium.make(model.id, **model.kwargs)
             yield f"{model.id}({settings})", TabularMDP.from_env(env)
-
-
-class WithRandomModels(OnTables):
-    random_models: int = Field(ge=0)
-
-    def mdps(self) -> Iterator[tuple[str, TabularMDP]]:
-        yield from super().mdps()
-        for seed in range(self.random_models):
-            yield f"random MDP {seed}", random_mdp(seed)

@@ -11,6 +11,7 @@ from suite.claims.rules.seeds import FEWEST_SEEDS, lacking_seeds
 from suite.claims.verdicts import NOT_TESTED, Data, Finding, Outcome, Parameters, Rule, graded
 from suite.config.models import Count
 from suite.names import algorithm_name
+from suite.results import arrivals
 from suite.results.statistics import Interval
 
 EVALUATIONS_AT_THE_END = 5
@@ -19,6 +20,7 @@ EVALUATIONS_AT_THE_END = 5
 class Arrivals(Parameters):
     environment: str
     column: Literal["mean", "exact_return"]
+    policy: Literal["deterministic", "sampled"] = "deterministic"
     at_least: float | None = None
     below_optimum: float | None = Field(default=None, ge=0)
     when: Literal["ever", "end"]
@@ -44,8 +46,9 @@ class Arrivals(Parameters):
     def target(self, optimum: float) -> float:
         return optimum - (self.below_optimum or 0.0) if self.at_least is None else self.at_least
 
-    def is_met(self, run: pd.DataFrame, target: float) -> bool:
-        returns = run[self.column]
+    def is_met(self, run: pd.DataFrame, policy: str, target: float) -> bool:
+        played, exact = arrivals.POLICIES[policy]
+        returns = run[played if self.column == "mean" else exact]
         if self.when == "ever":
             return bool((returns >= target).any())
         return bool(returns.iloc[-EVALUATIONS_AT_THE_END:].median() >= target)
@@ -60,17 +63,27 @@ def who_arrives(data: Data, parameters: Arrivals, level: float) -> Outcome:
     target = parameters.target(data.optima[environment])
     if lacking := lacking_seeds(data, parameters, FEWEST_SEEDS):
         return Outcome(NOT_TESTED, reason=lacking)
+    policies = {
+        algorithm: data.policy_of(environment, algorithm, parameters.policy)
+        for _, algorithm in parameters.needed()
+    }
+    if parameters.policy not in policies.values():
+        return Outcome(NOT_TESTED, reason=f"the {parameters.policy} policy was not recorded")
     findings = {}
     for algorithm, horizon in {**parameters.arrive, **parameters.fail}.items():
         runs = data.runs(environment, algorithm)
-        arrived = sum(parameters.is_met(run, target) for run in runs)
+        policy = policies[algorithm]
+        arrived = sum(parameters.is_met(run, policy, target) for run in runs)
         most = arrived > len(runs) / 2
         trained = data.budgets[environment, algorithm]
         is_open = trained < horizon and not most
+        statistic = f"share of runs at {target:.2f} or more, trained {trained:,} of {horizon:,}"
+        if policy != parameters.policy:
+            statistic += f", its policy {policy}"
         confidence = stats.binomtest(arrived, len(runs)).proportion_ci()
         findings[algorithm] = Finding(
             f"{environment}: {algorithm_name(algorithm)}",
-            f"share of runs at {target:.2f} or more, trained {trained:,} of {horizon:,}",
+            statistic,
             arrived / len(runs),
             Interval(float(confidence.low), float(confidence.high)),
             supports=None if is_open else most == (algorithm in parameters.arrive),

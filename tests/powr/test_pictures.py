@@ -1,0 +1,304 @@
+"""Pictures of what an agent learned, and rendered episodes: what they show, what is refused."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.spaces import Box, Discrete
+from gymnasium.wrappers import FlattenObservation, TransformAction, TransformObservation
+from PIL import Image, ImageChops
+
+from powr import POWR, OptimisticPOWR
+from powr.environments.episodes import Moment
+from powr.pictures import draw, episodes, explain, render_episode
+from powr.pictures.episodes import CHOSEN, OTHER, PANEL_WIDTH
+from powr.pictures.layouts import action_names, layout_of
+from powr.pictures.planes import PlaneSample
+from powr.tabular import TabularMDP
+from tests.powr.environments import Corridor
+
+ROOT = Path(__file__).parents[2]
+OPEN = [cell for cell in range(16) if cell not in (5, 7, 11, 12, 15)]
+
+
+@pytest.fixture(scope="module")
+def lake():
+    env = gymnasium.make("FrozenLake-v1", is_slippery=False)
+    return OptimisticPOWR(env, seed=1000).learn(1000)
+
+
+@pytest.fixture(scope="module")
+def car():
+    return POWR("MountainCar-v0", seed=1000, step_size=1.0).learn(400)
+
+
+def titles(figure):
+    return [panel.get_title(loc="left").partition(":")[0] for panel in figure.axes]
+
+
+def texts(panel):
+    return [text.get_text() for text in panel.texts]
+
+
+# -- maps -----------------------------------------------------------------------------------------
+
+
+def test_a_map_shows_true_values_counts_and_letters(lake):
+    """Where the shortest paths are known, the values are those of the optimal policy."""
+    figure = draw(lake)
+    assert figure.get_suptitle() == (
+        "What OptimisticPOWR learned on FrozenLake-v1 in 1,000 timesteps"
+    )
+    assert titles(figure) == ["Value", "Policy", "Visits"]
+    value, _, visits = figure.axes
+    counts = np.bincount(lake.data.columns()[0], minlength=16)
+    assert sorted(texts(visits)) == sorted(
+        [f"{counts[cell]:,}" for cell in OPEN if counts[cell]] + list("SHHHHG")
+    )
+    optimal = TabularMDP.from_env(lake.env).optimal_action_values(0.999).max(axis=1)
+    shown = {text.get_position(): text.get_text() for text in value.texts}
+    for cell in (0, 4, 8, 9, 13, 14):
+        row, column = divmod(cell, 4)
+        assert float(shown[column + 0.5, row + 0.52]) == pytest.approx(optimal[cell], abs=1e-3)
+
+
+def test_arrows_point_where_the_policy_goes(lake):
+    (panel,) = draw(lake, show="policy").axes
+    arrows = {}
+    for arrow in panel.texts:
+        if arrow.get_text() == "":
+            (x, y), (x0, y0) = arrow.xy, arrow.xyann
+            arrows.setdefault((int(y0), int(x0)), set()).add((np.sign(x - x0), np.sign(y0 - y)))
+    assert arrows[3, 2] == {(1, 0)}  # to the right, into the goal
+    assert arrows[1, 0] == {(0, -1)}
+
+
+def test_the_cells_of_a_map_are_the_states_of_taxi():
+    env = gymnasium.make("Taxi-v3").unwrapped
+    layout = layout_of(env)
+    assert len(layout.states) == 16
+    assert list(env.decode(layout.states["passenger rides, to B"][2, 4])) == [2, 4, 4, 3]
+
+
+def test_taxi_shows_one_quantity_on_all_its_maps():
+    agent = POWR("Taxi-v3", seed=1000).learn(300)
+    panels = [panel.get_title(loc="left") for panel in draw(agent).axes]
+    assert sum(title.startswith("passenger") for title in panels) == 16
+    assert len(draw(agent, show="visits").axes) == 17  # and the scale
+    with pytest.raises(ValueError, match="16 maps per quantity: show one"):
+        draw(agent, show=["value", "visits"])
+
+
+# -- planes ---------------------------------------------------------------------------------------
+
+
+def test_a_plane_shows_value_policy_and_visits(car):
+    figure = draw(car)
+    assert figure.get_suptitle().startswith("What POWR learned on MountainCar-v0")
+    assert titles(figure)[:3] == ["Value", "Policy", "Visits"]
+    value, policy, visits = figure.axes[:3]
+    assert (value.get_xlabel(), value.get_ylabel()) == ("position", "velocity")
+
+    low, high, bottom, top = value.images[0].get_extent()
+    grid = np.meshgrid(np.linspace(low, high, 81), np.linspace(bottom, top, 81))
+    lattice = np.column_stack([each.ravel() for each in grid])
+    probabilities = car.action_probabilities(lattice)
+    expected = (probabilities * car.action_values(lattice)).sum(axis=1)
+    assert np.ravel(value.images[0].get_array()).tolist() == pytest.approx(expected.tolist())
+    likeliest = np.ravel(policy.images[0].get_array())
+    assert (likeliest == probabilities.argmax(axis=1)).all()
+    assert [text.get_text() for text in policy.get_legend().texts] == ["left", "none", "right"]
+    positions = np.histogram(car.data.columns()[0][:, 0], 40, (low, high))[0]
+    assert (visits.images[0].get_array().filled(0).sum(axis=0) == positions).all()
+
+
+def test_the_last_episode_is_drawn_and_what_is_far_from_all_data_is_pale(car):
+    sample = PlaneSample(car, layout_of(car.env)[0])
+    states, _, _, next_states, _ = car.data.columns()
+    assert (sample.last_episode == np.vstack([states[200:400], next_states[399]])).all()
+    low, high, bottom, top = sample.extent
+    counts = np.histogram2d(*states.T, 81, [(low, high), (bottom, top)])[0].T.ravel()
+    assert not sample.far[counts > 0].any()
+    assert sample.far[[0, 80]].all()  # no car is as fast as that at either end
+    assert "pale: far from every visited state; line: the last" in draw(car).get_supxlabel()
+
+
+@pytest.mark.parametrize(("name", "held"), [("CartPole-v1", "cart"), ("Acrobot-v1", "cos angle")])
+def test_slices_say_what_is_held(name, held):
+    figure = draw(OptimisticPOWR(name, seed=1000).learn(60))
+    assert titles(figure).count("Value") == 2
+    assert f"row 1, held at the median: {held}" in figure.get_supxlabel()
+
+
+def test_what_a_wrapper_changes_is_named_by_its_number():
+    env = gymnasium.make("MountainCar-v0")
+    env = TransformObservation(env, lambda state: state[::-1], env.observation_space)
+    env = TransformAction(env, lambda action: 2 - action, env.action_space)
+    value, policy = draw(OptimisticPOWR(env, seed=1000).learn(60)).axes[:2]
+    assert (value.get_xlabel(), value.get_ylabel()) == ("observation 0", "observation 1")
+    assert [text.get_text() for text in policy.get_legend().texts] == ["0", "1", "2"]
+
+
+# -- files ----------------------------------------------------------------------------------------
+
+
+def test_a_png_is_written_whole_and_leaves_the_agent_as_it_is(tmp_path):
+    agents = [POWR("FrozenLake-v1", seed=1000).learn(100) for _ in range(2)]
+    explain(agents[0], tmp_path / "lake.png")
+    with Image.open(tmp_path / "lake.png") as image:
+        assert image.format == "PNG"
+        assert len(image.convert("RGB").getcolors(100_000)) > 10
+    for agent in agents:
+        agent.learn(100).save(tmp_path / f"{agents.index(agent)}.npz")
+    assert (tmp_path / "0.npz").read_bytes() == (tmp_path / "1.npz").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("lake.gif", "must end in .png for a picture"), ("nowhere/lake.png", "no folder")],
+)
+def test_no_file_is_left_where_none_can_be_written(name, message, lake, tmp_path):
+    with pytest.raises((ValueError, OSError), match=message):
+        explain(lake, tmp_path / name)
+    assert os.listdir(tmp_path) == []
+
+
+# -- what cannot be drawn -------------------------------------------------------------------------
+
+
+class FrozenLakeEnv(Corridor):
+    """A namesake of gymnasium's."""
+
+
+LAKE, POLE = gymnasium.make("FrozenLake-v1", is_slippery=False), gymnasium.make("CartPole-v1")
+UNDRAWABLE = {
+    "cards": (gymnasium.make("Blackjack-v1"), "Blackjack-v1 cannot be drawn: there are maps of"),
+    "namesake": (FrozenLakeEnv(), "there are maps of"),
+    "renumbered": (
+        TransformObservation(LAKE, lambda state: 15 - state, Discrete(16)),
+        "without wrappers that change observations or actions",
+    ),
+    "other actions": (TransformAction(LAKE, lambda action: 1 + action, Discrete(2)), "wrappers"),
+    "flattened": (FlattenObservation(LAKE), "have 16 dimensions"),
+    "line": (TransformObservation(POLE, lambda x: x[:1], Box(-5, 5, (1,))), "have 1 dimensions"),
+}
+
+
+@pytest.mark.parametrize(("env", "message"), UNDRAWABLE.values(), ids=UNDRAWABLE)
+def test_what_cannot_be_drawn_is_refused(env, message):
+    with pytest.raises(ValueError, match=message):
+        draw(OptimisticPOWR(env, seed=1000).learn(60))
+
+
+@pytest.mark.parametrize("show", [["valeu"], "valeu", []])
+def test_what_is_not_known_is_not_shown(show, lake):
+    with pytest.raises(ValueError, match=r"show must be some of value, .*, got ('valeu'|none)$"):
+        draw(lake, show=show)
+
+
+def test_an_agent_without_a_plan_is_refused():
+    with pytest.raises(ValueError, match="has not made a plan yet, after 5 timesteps"):
+        draw(POWR("MountainCar-v0").learn(5))
+
+
+# -- episodes --------------------------------------------------------------------------------------
+
+
+def test_there_is_a_frame_per_moment_with_the_environments_picture(lake, tmp_path):
+    end = render_episode(lake, tmp_path / "lake.gif", seed=3)
+    with Image.open(tmp_path / "lake.gif") as gif:
+        frames = [gif.seek(k) or gif.convert("RGB") for k in range(gif.n_frames)]
+    assert end.return_so_far == 1.0
+    assert len(frames) == end.timestep + 1
+
+    env = gymnasium.make("FrozenLake-v1", is_slippery=False, render_mode="rgb_array")
+    env.reset(seed=3)
+    width = frames[0].width - PANEL_WIDTH
+    expected = Image.fromarray(env.render()).resize((width, frames[0].height))
+    difference = ImageChops.difference(frames[0].crop((0, 0, *expected.size)), expected)
+    assert np.asarray(difference).mean() < 5  # but for the palette's rounding
+
+    panels = [np.asarray(frame)[:, -PANEL_WIDTH:] for frame in frames]
+    has_bar = [(panel == CHOSEN).all(axis=2).any() for panel in panels]
+    assert has_bar == [True] * end.timestep + [False]
+
+
+def bar_lengths(probabilities, action, first_action=0):
+    """Pixels along the longest line of each colour in a drawn panel."""
+    moment = Moment(timestep=7, observation=0, action=action, return_so_far=-7.0)
+    frame = episodes.Frame(moment, Image.new("RGB", (100, 100)), np.array(probabilities))
+    names = [str(number) for number in range(len(probabilities))]
+    pixels = np.asarray(episodes.draw_frame(frame, names, first_action))
+    return [int((pixels == colour).all(axis=2).sum(axis=1).max()) for colour in (CHOSEN, OTHER)]
+
+
+def test_bars_are_as_long_as_the_actions_are_likely():
+    full, none = bar_lengths([1.0, 0.0, 0.0], action=0)
+    chosen, other = bar_lengths([0.25, 0.5, 0.25], action=0)
+    assert none == 0
+    assert (chosen, other) == (pytest.approx(full / 4, abs=2), pytest.approx(full / 2, abs=2))
+    assert bar_lengths([0.0, 1.0, 0.0], action=6, first_action=5) == [full, 0]
+    assert min(bar_lengths(np.full(18, 1 / 18), action=17)) > 0  # eighteen find room
+
+
+def test_actions_are_named_where_their_names_are_known():
+    assert action_names(gymnasium.make("FrozenLake-v1")) == ("left", "down", "right", "up")
+    assert action_names(gymnasium.make("Acrobot-v1")) == ["0", "1", "2"]
+
+
+def test_a_long_episode_is_thinned_and_small(tmp_path):
+    end = render_episode(POWR("MountainCar-v0"), tmp_path / "car.gif", max_steps=199)
+    with Image.open(tmp_path / "car.gif") as gif:
+        assert end.timestep == 199
+        assert gif.n_frames == 101  # every other one, and the last
+        assert gif.info["loop"] == 0
+        assert gif.info["duration"] == pytest.approx(1000 * 2 / 30, abs=10)
+    assert (tmp_path / "car.gif").stat().st_size < 500_000
+
+
+def test_an_episode_without_time_limit_needs_one(tmp_path):
+    agent = POWR("CliffWalking-v1")
+    with pytest.raises(ValueError, match=r"CliffWalking-v1 has no time limit.*max_steps"):
+        render_episode(agent, tmp_path / "cliff.gif")
+    assert render_episode(agent, tmp_path / "cliff.gif", max_steps=5).timestep == 5
+
+
+def test_an_environment_that_has_no_pictures_is_named(tmp_path):
+    with pytest.raises(ValueError, match=r"cannot be rendered: .*gymnasium\.make"):
+        render_episode(POWR(Corridor()), tmp_path / "corridor.gif")
+    gymnasium.register("PicturelessCorridor-v0", Corridor, max_episode_steps=10)
+    try:
+        with pytest.raises(ValueError, match="cannot be rendered: rgb_array is not among"):
+            render_episode(POWR("PicturelessCorridor-v0"), tmp_path / "corridor.gif")
+    finally:
+        gymnasium.registry.pop("PicturelessCorridor-v0")
+    assert os.listdir(tmp_path) == []
+
+
+# -- without the optional packages ----------------------------------------------------------------
+
+
+def run_without(module, program, folder):
+    """The end of a program in whose process a package is missing."""
+    command = [sys.executable, "-c", f"import sys; sys.modules[{module!r}] = None\n{program}"]
+    how = {"capture_output": True, "text": True, "cwd": folder}
+    how["env"] = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.run(command, check=False, **how)
+
+
+def test_a_missing_package_is_named_with_the_extra_that_installs_it(tmp_path):
+    train = "from powr import POWR; agent = POWR('CartPole-v1').learn(20)\n"
+    finished = run_without(
+        "matplotlib", f"{train}import powr.command.main, powr.pictures", tmp_path
+    )
+    needs = "ImportError: pictures need matplotlib and pillow: pip install 'powr[pictures]'"
+    assert finished.stderr.splitlines()[-1] == needs
+    render = "from powr.pictures import render_episode; render_episode(agent, 'agent.gif')"
+    finished = run_without("pygame", train + render, tmp_path)
+    needs = "ImportError: rendering needs pygame: pip install 'powr[pictures]'"
+    assert finished.stderr.splitlines()[-1] == needs
+    assert os.listdir(tmp_path) == []
