@@ -15,8 +15,8 @@ from suite import SuiteError, config, markdown
 from suite.claims import ledger
 from suite.claims.rules.seeds import FEWEST_SEEDS_FOR_SPREAD
 from suite.command import make_parser, write_result
-from suite.multiverse import shares, universes
-from suite.multiverse.shares import ALL, NONE, Share
+from suite.multiverse import NONE, Share, shares, universes
+from suite.multiverse.shares import ALL
 from suite.results.aggregate import to_csv
 
 PAGE = """# The multiverse

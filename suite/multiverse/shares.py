@@ -3,44 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import NamedTuple
 
 import pandas as pd
 
 from suite.claims.verdicts import NOT_TESTED, REPRODUCED
-from suite.config import MULTIVERSE
+from suite.multiverse import Share
 from suite.multiverse.universes import CLAIM, KEY, SETTING, Multiverse, Question, value_text
-from suite.results.tables import read_table
 
 ALL = "all"  # stands for the environment where a claim is about several of them
-NONE = "none"  # no setting decides
-SHARES = ("share", "share_better", "share_worse")
-
-
-class Share(NamedTuple):
-    """In how many universes a claim holds against a set of baselines."""
-
-    id: str
-    against: str
-    environment: str  # `all`: on each of the claim's environments with the same settings
-    policy: str
-    universes: int
-    tested: int  # not those with too few seeds or timesteps for the rule
-    holds: int
-    share: float  # of all universes; empty where none is tested
-    decides: str = NONE  # the setting whose values differ most in the share
-    better: str = ""  # its value under which the claim holds more often
-    share_better: float = float("nan")
-    share_worse: float = float("nan")
-
-    def __str__(self) -> str:
-        if not self.tested:
-            return "not tested"
-        untested = self.universes - self.tested
-        return f"{self.holds} of {self.universes}" + (
-            f" ({untested} not tested)" if untested else ""
-        )
 
 
 def tabulate(multiverse: Multiverse, universes: pd.DataFrame) -> pd.DataFrame:
@@ -105,16 +75,3 @@ def count(
         share_better=first.iloc[-1],
         share_worse=first.iloc[0],
     )
-
-
-def share_of(claim: str, against: str, results: Path = Path("results")) -> Share | None:
-    """In how many universes a claim holds against a set of baselines; None where nobody counted.
-
-    Of a claim about several environments: on all of them with the same settings.
-    """
-    path = results / MULTIVERSE / "shares.csv"
-    if not path.exists():
-        return None
-    table = read_table(path, keep_default_na=False, na_values=dict.fromkeys(SHARES, ""))
-    rows = table[(table["id"] == claim) & (table["against"] == against)]
-    return Share(**rows.iloc[-1]) if len(rows) else None
