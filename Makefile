@@ -8,7 +8,7 @@ DOCS_READY := .venv/.ready-docs
 SCALE ?= quick
 
 .DEFAULT_GOAL := help
-.PHONY: help setup quick paper ship verify theory ablations test workflow-test lint report report-test docs docs-test sample-efficiency bench faults slurm-test release-check clean
+.PHONY: help setup quick paper ship verify theory ablations multiverse test workflow-test lint report report-test docs docs-test sample-efficiency bench faults slurm-test release-check clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -44,6 +44,10 @@ theory: $(READY) ## the paper's theorems by numbers: results/theory/*.csv and fi
 
 ablations: $(READY) ## POWR's choices undone, its planner replaced: tables, figures, docs/ablations.md
 	$(BIN)/snakemake --cores $(CORES) ablations
+
+multiverse: $(READY) ## POWR under every plausible setting: results/multiverse, figures/multiverse.pdf
+	$(BIN)/snakemake --cores $(CORES) multiverse
+	@sed -n 3p results/multiverse/multiverse.md
 
 test: $(READY) lint ## the tests, the smoke workflow among them
 	$(BIN)/python -m pytest --numprocesses $(CORES) --dist worksteal

@@ -27,6 +27,7 @@ VERBS = {
     "theory": ("suite.theory.tables", "the tables of the paper's theorems by numbers"),
     "ablations": ("suite.ablations.tables", "the table of the ablations, from their run files"),
     "ablations-page": ("suite.ablations.page", "docs/ablations.md, from the ablations' table"),
+    "multiverse": ("suite.multiverse.command", "in what share of plausible settings a claim holds"),
     "readme": ("suite.release.readme", "the README's verdicts and table, from the paper scale"),
     "cards": ("suite.release.cards", "a model card beside the trained agents of a scale"),
     "crate": ("suite.release.crate", "ro-crate-metadata.json: verdicts and evidence for machines"),

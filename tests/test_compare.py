@@ -233,7 +233,43 @@ def test_a_failed_run_is_named_with_its_log(tmp_path, capsys):
     assert re.search(r"dqn/seed0-0{12}\.log", error)
 
 
-def test_powr_with_another_planner_is_no_rival(study):
-    compared_unasked = [name for name, entry in study["algorithms"].items() if is_compared(entry)]
-    assert {"powr", "dqn", "rmax"} <= set(compared_unasked)
-    assert not {"powr-value-iteration", "powr-authors", "dqn-authors"} & set(compared_unasked)
+def test_both_powrs_are_compared_unasked_and_no_ablation(study):
+    study["algorithms"]["powr-tuned"] = {
+        **study["algorithms"]["powr"],
+        "source": {"kind": "chosen on development seeds", "file": "results/tuning/powr.csv"},
+    }
+    compared_unasked = {name for name, entry in study["algorithms"].items() if is_compared(entry)}
+    assert {"powr", "optimistic-powr", "dqn", "rmax"} <= compared_unasked
+    assert not {"powr-tuned", "optimistic-value-iteration", "dqn-authors"} & compared_unasked
+
+
+def test_powr_has_its_default_kernel_where_the_study_names_none(study):
+    made, choice = make_study(study, options(env="CartPole-v1", algorithms=["powr"]))
+    assert config.resolve(made, "compare", "CartPole-v1", "powr")["algorithm"][
+        "settings"
+    ].keys() == (study["algorithms"]["powr"]["settings"].keys())
+    assert choice.borrowed == {}
+
+
+def test_what_does_not_fit_is_one_line_by_reason():
+    left_out = {
+        "rmax": "RMax needs finitely many observations, but the observation space is Box(4,)",
+        "psrl": "PSRL needs finitely many observations, but the observation space is Box(4,)",
+        "dqn": "the actions are no good",
+    }
+    text = compare_command.left_out_text(left_out)
+    assert text == "R-max, PSRL (needs finitely many observations); DQN (the actions are no good)"
+
+
+def test_an_algorithm_without_an_update_is_named_and_comes_last(tmp_path):
+    """PPO with 2,048 timesteps a rollout, and POWR within its first episode, learn nothing."""
+    arguments = ["--env", "MountainCar-v0", "--timesteps", 150, "--seeds", 1]
+    done = run(*arguments, "--algorithms", "powr", "ppo", "a2c", "--out", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (
+        "warning: too few timesteps for a first update, which comes after (PPO: 2,048)"
+        in done.stdout
+    )
+    rows = done.stdout.split("algorithm ")[1].splitlines()[1:4]
+    assert [line.split("  ")[0] for line in rows[:1]] == ["A2C"]
+    assert sorted(line.split("  ")[0] for line in rows[1:]) == ["POWR, no update", "PPO, no update"]

@@ -1,4 +1,4 @@
-"""POWR and the algorithms that fit an environment, trained side by side on it.
+"""POWR, OptimisticPOWR and the algorithms that fit an environment, trained side by side on it.
 
     python -m suite compare --env CartPole-v1 --timesteps 5000
 
@@ -11,17 +11,19 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import signal
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from powr.options import add_env_kwargs, count
+from powr.command.options import add_env_kwargs, count
 from suite import SuiteError, config
 from suite.command import Stopped, fail, handle, handlers_restored, stop
-from suite.compare.outcome import write_outcome
+from suite.compare.outcome import UNTRAINED, write_outcome
 from suite.compare.study import SCALE, Choice, make_study
 from suite.compare.training import train
 from suite.config import Run
@@ -57,8 +59,8 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--algorithms",
         nargs="+",
         metavar="NAME",
-        help="algorithms of envs.yaml (default: all that fit, but for those under the authors' "
-        "probable settings)",
+        help="algorithms of envs.yaml (default: powr, optimistic-powr and all baselines that fit, "
+        "but for those under the authors' probable settings)",
     )
     parser.add_argument(
         "--threshold",
@@ -126,9 +128,22 @@ def announce(
     for lender in dict.fromkeys(choice.borrowed.values()):
         own = [algorithm_name(name) for name in choice.borrowed if choice.borrowed[name] == lender]
         print(f"settings that were chosen on {lender}, not here: {', '.join(own)}")
-    for name, reason in choice.left_out.items():
-        print(f"{algorithm_name(name)} is left out: {reason}")
+    if choice.left_out:
+        print(f"left out: {left_out_text(choice.left_out)}")
+    if choice.untrained:
+        first = ", ".join(f"{algorithm_name(name)}: {n:,}" for name, n in choice.untrained.items())
+        print(f"warning: too few timesteps for a first update, which comes after ({first})")
     print(f"everything goes to {folder}", flush=True)
+
+
+def left_out_text(left_out: Mapping[str, str]) -> str:
+    """Which algorithms do not fit, in one line: names by reason, without its details."""
+    names: dict[str, list[str]] = {}
+    for name, reason in left_out.items():
+        need = re.search("needs (.+?)(?:, but|$)", reason)
+        short = f"needs {need[1]}" if need else textwrap.shorten(reason, 80)
+        names.setdefault(short, []).append(algorithm_name(name))
+    return "; ".join(f"{', '.join(each)} ({reason})" for reason, each in names.items())
 
 
 def interrupted(study: dict[str, Any], runs: Sequence[Run], folder: Path, signum: int) -> int:
@@ -150,6 +165,10 @@ def conclude(study: dict[str, Any], folder: Path, failed: Sequence[Run]) -> int:
         print(f"\n{table}\n")
         threshold = block["thresholds"][0]
         print(f"met: seeds with a mean return of {threshold:g}; at timestep: the median of seeds")
+        if UNTRAINED in table:
+            print(
+                f"{UNTRAINED}: too few timesteps to learn from, so the policy is the untrained one"
+            )
         print(f"picture: {folder / 'comparison.png'}")
         print(f"tables:  {folder / SCALE / 'summary.md'}")
     if not failed:

@@ -1,7 +1,7 @@
 """What came out of a comparison: tables, a picture, and a table for the terminal."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,10 @@ from suite.config import Run
 from suite.names import algorithm_name
 from suite.plots import comparison
 from suite.plots.render import Tables, files, read_tables
-from suite.results.aggregate import aggregate, load_runs
+from suite.results.aggregate import aggregate, first_update, load_runs
 from suite.write import write_together
+
+UNTRAINED = "no update"
 
 
 def write_outcome(study: Mapping[str, Any], folder: Path) -> str:
@@ -24,21 +26,35 @@ def write_outcome(study: Mapping[str, Any], folder: Path) -> str:
     shown = read_tables(place, "comparison", Tables)
     write_together(files(comparison.draw, shown, folder / "comparison", ("png", "pdf")))
     loaded = load_runs(study, SCALE, folder, partial=True)
+    untrained = {
+        run.algorithm for run, metadata in loaded.metadata.items() if made_no_update(metadata)
+    }
     seconds = {run: metadata["duration_seconds"] for run, metadata in loaded.metadata.items()}
-    return table_of(pd.read_csv(place / "summary.csv"), seconds)
+    return table_of(pd.read_csv(place / "summary.csv"), seconds, untrained)
 
 
-def table_of(summary: pd.DataFrame, seconds: Mapping[Run, float]) -> str:
-    """One row per algorithm, the quickest to the threshold first."""
+def made_no_update(metadata: Mapping[str, Any]) -> bool:
+    """Whether a run ended before its first update; POWR counts its plans."""
+    settings = metadata["settings"]
+    too_short = first_update(settings["algorithm"]) >= settings["timesteps"]
+    return too_short or metadata.get("plans") == 0
+
+
+def table_of(
+    summary: pd.DataFrame, seconds: Mapping[Run, float], untrained: Collection[str] = ()
+) -> str:
+    """One row per algorithm, the quickest to the threshold first, the untrained last."""
     rows = summary[summary["policy"] == "deterministic"].drop_duplicates("algorithm")
-    rows = rows.sort_values(["timesteps_to_threshold", "final_mean"], ascending=[True, False])
+    rows = rows.assign(untrained=rows["algorithm"].isin(untrained)).sort_values(
+        ["untrained", "timesteps_to_threshold", "final_mean"], ascending=[True, True, False]
+    )
     lines = [("algorithm", "met", "at timestep", "final return", "(min to max)", "seconds")]
     for _, row in rows.iterrows():
         times = [spent for run, spent in seconds.items() if run.algorithm == row["algorithm"]]
         median = row["timesteps_to_threshold"]
         lines.append(
             (
-                algorithm_name(row["algorithm"]),
+                algorithm_name(row["algorithm"]) + (f", {UNTRAINED}" if row["untrained"] else ""),
                 f"{row['n_reached']:.0f} of {row['seeds']:.0f}",
                 f"> {row['timesteps']:,.0f}" if math.isnan(median) else f"{median:,.0f}",
                 f"{row['final_mean']:.2f}",

@@ -11,14 +11,15 @@ from typing import Any, NamedTuple
 
 import gymnasium
 
+import baselines
 from suite import SuiteError, config
-from suite.config.kinds import POWR, kind_of
+from suite.results.aggregate import first_update
 from suite.training import algorithms, environments, preflight
 
 SCALE = "compare"
 # Fewer evaluations than in the replication: they would take longer than the training.
 EVALUATION = {"episodes": 10, "first": 100, "per_decade": 8}
-# Whose settings are those of the paper's authors are left out unless they are asked for.
+# Baselines with the settings of the paper's authors are left out unless they are asked for.
 SOURCES = ("library defaults", "chosen on development seeds")
 
 
@@ -28,6 +29,7 @@ class Choice(NamedTuple):
     chosen: list[str]
     left_out: dict[str, str]
     borrowed: dict[str, str]  # whose settings were chosen on another environment, which one
+    untrained: dict[str, int]  # too few timesteps for a first update, and when that is
 
 
 def make_study(
@@ -96,9 +98,9 @@ def choose_algorithms(
         if name not in known:
             raise SuiteError(f"--algorithms {name}: is not one of {', '.join(known)}")
     names = asked or [key for key, block in known.items() if is_compared(block)]
-    choice = Choice([], {}, {})
+    choice = Choice([], {}, {}, {})
     for name in dict.fromkeys(names):
-        borrowed = borrow_settings(known[name], environment)
+        borrowed = borrow_settings(study, environment, name)
         resolved = config.resolve(study, SCALE, environment, name)
         try:
             preflight.check_missing(resolved, name)
@@ -111,25 +113,33 @@ def choose_algorithms(
         choice.chosen.append(name)
         if borrowed:
             choice.borrowed[name] = borrowed
+        if (update := first_update(resolved["algorithm"])) >= resolved["timesteps"]:
+            choice.untrained[name] = update
     if not choice.chosen:
         raise SuiteError(f"no algorithm fits {environment}: {'; '.join(choice.left_out.values())}")
     return choice
 
 
 def is_compared(algorithm: Mapping[str, Any]) -> bool:
-    """Whether an algorithm is run unasked: not under others' settings, nor as an ablation."""
-    ablation = kind_of(algorithm) == POWR and algorithm["class"] != "powr"
-    return algorithm["source"]["kind"] in SOURCES and not ablation
+    """Whether an algorithm is run unasked: both POWRs are, but no ablation and no tuned variant."""
+    family, source = baselines.family(algorithm["class"]), algorithm["source"]["kind"]
+    if family == "powr":
+        return source not in SOURCES
+    return family != "planners" and source in SOURCES
 
 
-def borrow_settings(algorithm: dict[str, Any], environment: str) -> str | None:
-    """Give an algorithm that has no settings for an environment those of its first one."""
-    own = algorithm.get("environments", {})
+def borrow_settings(study: dict[str, Any], environment: str, name: str) -> str | None:
+    """Give an algorithm that lacks settings on an environment those of its first one."""
+    own = study["algorithms"][name].get("environments", {})
     if environment in own or not own:
         return None
-    lender = next(iter(own))
-    own[environment] = own[lender]
-    return lender
+    try:
+        preflight.check_missing(config.resolve(study, SCALE, environment, name), name)
+    except SuiteError:
+        lender = next(iter(own))
+        own[environment] = own[lender]
+        return lender
+    return None
 
 
 def reason_of(error: SuiteError) -> str:

@@ -1,0 +1,77 @@
+"""shares.csv: in what share of the universes each claim holds, and which setting decides most."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import pandas as pd
+
+from suite.claims.verdicts import NOT_TESTED, REPRODUCED
+from suite.multiverse import Share
+from suite.multiverse.universes import CLAIM, KEY, SETTING, Multiverse, Question, value_text
+
+ALL = "all"  # stands for the environment where a claim is about several of them
+
+
+def tabulate(multiverse: Multiverse, universes: pd.DataFrame) -> pd.DataFrame:
+    """One row per claim, set and environment; where it is about several, one more for all."""
+    return pd.DataFrame(_shares(multiverse, universes), columns=Share._fields)
+
+
+def _shares(multiverse: Multiverse, universes: pd.DataFrame) -> Iterator[Share]:
+    settings = [name for name in universes if name.startswith(SETTING)]
+    together = {}
+    for environments in {tuple(each.environments()) for each in multiverse.questions}:
+        if len(environments) > 1:
+            variants = multiverse.together(environments)
+            together[environments] = [(each, multiverse.data(each)) for each in variants]
+    for question in multiverse.questions:
+        environments = tuple(question.environments())
+        for environment in environments:
+            key = [environment, question.parameters.policy, question.against]
+            rows = universes[(universes[[k for k in KEY if k != "universe"]] == key).all(axis=1)]
+            texts = rows[settings].rename(columns=lambda name: name.removeprefix(SETTING))
+            verdicts = rows[CLAIM + question.claim["id"]]
+            yield count(question, environment, texts.to_dict("records"), list(verdicts))
+        if joint := together.get(environments):
+            texts = [
+                {key: value_text(value) for each in variants for key, value in each.varied.items()}
+                for variants, _ in joint
+            ]
+            verdicts = [multiverse.verdict(question, data) for _, data in joint]
+            yield count(question, ALL, texts, verdicts)
+
+
+def count(
+    question: Question,
+    environment: str,
+    settings: Sequence[Mapping[str, str]],
+    verdicts: Sequence[str],
+) -> Share:
+    """The share of universes, given by settings and verdict, in which a claim holds."""
+    table = pd.DataFrame(settings)
+    holds = pd.Series([verdict == REPRODUCED for verdict in verdicts])
+    tested = sum(verdict != NOT_TESTED for verdict in verdicts)
+    share = Share(
+        question.claim["id"],
+        question.against,
+        environment,
+        question.parameters.policy,
+        len(holds),
+        tested,
+        int(holds.sum()),
+        holds.mean() if tested else float("nan"),
+    )
+    shares_of = {key: holds.groupby(table[key]).mean().sort_values(kind="stable") for key in table}
+    spans = {key: each.iloc[-1] - each.iloc[0] for key, each in shares_of.items() if len(each)}
+    widest = max(spans.values(), default=0.0)
+    deciding = [key for key, span in spans.items() if 0 < span == widest]
+    if not deciding:
+        return share
+    first = shares_of[deciding[0]]
+    return share._replace(
+        decides=" or ".join(deciding),
+        better=" or ".join(shares_of[key].index[-1] for key in deciding),
+        share_better=first.iloc[-1],
+        share_worse=first.iloc[0],
+    )

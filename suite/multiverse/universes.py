@@ -1,0 +1,177 @@
+"""universes.csv: when POWR arrives in every universe, and the verdict on every claim there."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from suite import config
+from suite.claims import ledger
+from suite.claims.rules import RULES
+from suite.claims.verdicts import Data
+from suite.config import Variant
+from suite.results import aggregate, arrivals, statistics
+from suite.results.run_file import read_run_file
+from suite.training.evaluation import planned_grid
+
+KEY = ["environment", "universe", "policy", "against"]
+SETTING, CLAIM = "setting.", "claim."  # how the columns of settings and of verdicts begin
+
+
+class Question(NamedTuple):
+    """A claim on POWR's runs, against one set of baselines."""
+
+    claim: Mapping[str, Any]
+    against: str
+    parameters: Any  # those of the claim's rule
+
+    def environments(self) -> list[str]:
+        return list(dict.fromkeys(environment for environment, _ in self.parameters.needed()))
+
+    def on(self, environment: str) -> Question:
+        """The same question about one of its environments."""
+        if len(self.environments()) == 1:
+            return self
+        thresholds = {environment: self.parameters.thresholds[environment]}
+        own = self.parameters.model_copy(update={"thresholds": thresholds})
+        return self._replace(parameters=own)
+
+
+class Multiverse:
+    """The runs of all universes, beside those of the baselines at the scale of the claims."""
+
+    def __init__(self, study: Mapping[str, Any], claims: Mapping[str, Any], results: Path) -> None:
+        self.study, self.level, scale = study, claims["level"], claims["scale"]
+        self.algorithm = study["multiverse"]["algorithm"]
+        self.universes = config.universes(study)
+        loaded = aggregate.load_runs(study, scale, results, partial=True)
+        self.baselines = ledger.gather(study, scale, loaded, results / scale)
+        self.evaluations = {}
+        for variant in self.universes:
+            protocol = planned_grid(variant.resolved), variant.resolved["evaluation"]["episodes"]
+            for run in variant.runs:
+                if (results / run.path).exists():
+                    table, _ = read_run_file(results, run, *protocol)
+                    named = {key: getattr(run, key) for key in ("environment", "algorithm", "seed")}
+                    self.evaluations[run] = table.assign(**named)
+        self.questions = [
+            question
+            for question in itertools.starmap(Question, ledger.questions(claims))
+            if any(name == self.algorithm for _, name in question.parameters.needed())
+        ]
+
+    def runs_planned(self) -> int:
+        return sum(len(variant.runs) for variant in self.universes)
+
+    def on(self, environment: str) -> list[Variant]:
+        return [variant for variant in self.universes if variant.environment == environment]
+
+    def together(self, environments: Sequence[str]) -> list[tuple[Variant, ...]]:
+        """Universes of several environments at once, with the same values of what they share."""
+        shared = self.study["multiverse"]["settings"]
+        return [
+            variants
+            for variants in itertools.product(*map(self.on, environments))
+            if all(len({repr(each.varied.get(key)) for each in variants}) == 1 for key in shared)
+        ]
+
+    def is_main(self, variant: Variant) -> bool:
+        """Whether its settings are those with which the scale of the claims trains POWR."""
+        choices = config.settings_on(self.study["multiverse"], variant.environment)
+        own = config.settings_on(self.study["algorithms"][self.algorithm], variant.environment)
+        return all(
+            own.get(key) == variant.varied.get(key) for key in choices if len(choices[key]) > 1
+        )
+
+    def data(self, variants: Sequence[Variant]) -> Data:
+        """What the rules see: the runs of these universes in the place of POWR's own."""
+        names = [variant.environment for variant in variants]
+        runs = [run for variant in variants for run in variant.runs if run in self.evaluations]
+        own = [self.evaluations[run] for run in runs]
+        thresholds_of = {name: self.study["environments"][name]["thresholds"] for name in names}
+        arrived = [arrivals.tabulate(pd.concat(own), thresholds_of)] if own else []
+        budgets = {(v.environment, self.algorithm): v.resolved["timesteps"] for v in variants}
+
+        def replaced(table: pd.DataFrame, by: Sequence[pd.DataFrame]) -> pd.DataFrame:
+            others = table["environment"].isin(names) & (table["algorithm"] != self.algorithm)
+            return pd.concat([table[others], *by], ignore_index=True)
+
+        return self.baselines._replace(
+            evaluations=replaced(self.baselines.evaluations, own),
+            arrivals=replaced(self.baselines.arrivals, arrived),
+            budgets={**self.baselines.budgets, **budgets},
+        )
+
+    def verdict(self, question: Question, data: Data) -> str:
+        return RULES[question.claim["rule"]](data, question.parameters, self.level).verdict
+
+
+def tabulate(multiverse: Multiverse) -> pd.DataFrame:
+    """One row per universe, policy and set of baselines; a claim that is about others is empty."""
+    table = pd.DataFrame(_rows(multiverse))
+    settings = [name for name in table if name.startswith(SETTING)]
+    verdicts = [name for name in table if name.startswith(CLAIM)]
+    others = [name for name in table if name not in (*KEY, *settings, *verdicts)]
+    return table[[*KEY, *settings, *others, *verdicts]]
+
+
+def _rows(multiverse: Multiverse) -> Iterator[dict[str, Any]]:
+    for variant in multiverse.universes:
+        environment, data = variant.environment, multiverse.data([variant])
+        threshold = multiverse.study["environments"][environment]["thresholds"][0]
+        asked: dict[tuple[str, str], list[Question]] = {}
+        for question in multiverse.questions:
+            if environment in question.environments():
+                key = (question.parameters.policy, question.against)
+                asked.setdefault(key, []).append(question.on(environment))
+        for (policy, against), questions in asked.items():
+            baselines = {name for each in questions for _, name in each.parameters.needed()}
+            medians = {
+                name: _median(data, environment, name, threshold, policy)
+                for name in sorted(baselines - {variant.algorithm})
+            }
+            best = min(medians, key=lambda name: medians[name], default="")
+            yield {
+                **dict(
+                    zip(KEY, (environment, variant.runs[0].digest, policy, against), strict=True)
+                ),
+                **{SETTING + key: value_text(value) for key, value in variant.varied.items()},
+                "main": multiverse.is_main(variant),
+                "timesteps": variant.resolved["timesteps"],
+                "threshold": threshold,
+                "runs": sum(run in multiverse.evaluations for run in variant.runs),
+                "runs_planned": len(variant.runs),
+                **_arrived(data.times(environment, variant.algorithm, threshold, policy, "first")),
+                "best_baseline": best if np.isfinite(medians.get(best, np.inf)) else "",
+                "best_baseline_median": arrivals.as_cell(medians.get(best, np.inf)),
+                **{CLAIM + each.claim["id"]: multiverse.verdict(each, data) for each in questions},
+            }
+
+
+def value_text(value: Any) -> str:
+    """A setting's value in a table: of a kernel its name, of a flag yes or no."""
+    if isinstance(value, dict):
+        return str(value["name"])
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else f"{value:g}"
+
+
+def _median(data: Data, environment: str, name: str, threshold: float, policy: str) -> float:
+    times = data.times(environment, name, threshold, policy, "first")
+    return statistics.censored_median(times) if len(times) else np.inf
+
+
+def _arrived(times: np.ndarray) -> dict[str, Any]:
+    finite = np.sort(times[np.isfinite(times)])
+    interval = statistics.median_interval(times) if len(times) else statistics.NO_INTERVAL
+    return {
+        "arrived": len(finite),
+        "median": arrivals.median_cell(times) if len(times) else np.nan,
+        "median_low": arrivals.as_cell(interval.low),
+        "median_high": arrivals.as_cell(interval.high),
+        "first_arrivals": " ".join(f"{time:.0f}" for time in finite),
+    }
