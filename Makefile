@@ -1,4 +1,4 @@
-# Two commands do everything, set-up included: `make quick` and `make test`.
+# Three commands do everything, set-up included: `make figures`, `make quick` and `make test`.
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 CORES ?= $(shell env -u OMP_NUM_THREADS nproc 2>/dev/null || sysctl -n hw.ncpu)
@@ -8,7 +8,7 @@ DOCS_READY := .venv/.ready-docs
 SCALE ?= quick
 
 .DEFAULT_GOAL := help
-.PHONY: help setup quick paper ship verify theory ablations multiverse test workflow-test lint report report-test docs docs-test sample-efficiency bench faults slurm-test release-check clean
+.PHONY: help setup figures quick paper ship verify theory ablations multiverse test workflow-test lint report report-test docs docs-test sample-efficiency bench faults slurm-test release-check clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -22,16 +22,25 @@ $(READY): requirements.txt pyproject.toml
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
+# Of the shipped runs of the multiverse, where there are any.
+MULTIVERSE = $(if $(wildcard results/multiverse/*/*/*.csv),multiverse)
+
+figures: $(READY) ## all tables and figures from the shipped runs, without training
+	$(BIN)/snakemake --cores $(CORES) --config partial=true -- all $(MULTIVERSE)
+	@printf '\nFigures:  %s\nTables:   %s\nVerdicts: %s\nReport:   %s\n' "figures/*.pdf, *.svg, *.png" \
+		results/paper/summary.md results/paper/claims.md results/paper/report.html
+
 quick: $(READY) ## figures, verdicts and report from nothing, at a small scale
 	$(BIN)/snakemake --cores $(CORES) --config scale=quick
 	@cat results/quick/summary.md
 	@printf '\nFigures: %s\n         %s\nReport:  %s\n' results/quick/figures/training_curves.pdf \
 		results/quick/figures/threshold_boxplots.pdf results/quick/report.html
 
-paper: $(READY) ## the replication: what is missing of 301 runs, then figures, verdicts, report
+paper: $(READY) ## the replication: trains missing runs, then makes figures, verdicts, report
 	$(BIN)/snakemake --cores $(CORES)
 
-ship: $(READY) ## after new paper-scale runs: their figures, verdicts, table in the README, manifest
+ship: $(READY) ## after new paper-scale runs: their figures, verdicts, parts of the README, manifest
+	$(if $(MULTIVERSE),$(BIN)/snakemake --cores $(CORES) --config partial=true --forcerun aggregate multiverse_tables -- multiverse)
 	$(BIN)/snakemake --cores $(CORES) --config partial=true --forcerun aggregate claims cost -- all gifs
 	$(BIN)/python -m suite readme
 	$(BIN)/python -m suite manifest
@@ -42,7 +51,7 @@ verify: $(READY) ## make what is shipped again and train cheap runs again, and c
 theory: $(READY) ## the paper's theorems by numbers: results/theory/*.csv and figures/theory.pdf
 	$(BIN)/snakemake --cores 1 theory
 
-ablations: $(READY) ## POWR's choices undone, its planner replaced: tables, figures, docs/ablations.md
+ablations: $(READY) ## OptimisticPOWR's choices undone, its planner replaced: docs/ablations.md
 	$(BIN)/snakemake --cores $(CORES) ablations
 
 multiverse: $(READY) ## POWR under every plausible setting: results/multiverse, figures/multiverse.pdf
@@ -78,7 +87,7 @@ $(DOCS_READY): requirements-docs.txt $(READY)
 	$(BIN)/python -m pip install --quiet --requirement requirements-docs.txt --constraint requirements.txt
 	@touch $@
 
-sample-efficiency: $(READY) ## POWR as it comes on eight environments, and each of its choices undone
+sample-efficiency: $(READY) ## OptimisticPOWR on eight environments, and each of its choices undone
 	$(BIN)/snakemake --cores $(CORES) --config scale=sample-efficiency -- results/sample-efficiency/runs.csv results/ablations/ablations.csv
 	$(BIN)/python -m benchmarks.sample_efficiency | tee results/sample-efficiency/table.md
 
@@ -96,7 +105,7 @@ release-check: $(READY) ## build the wheel and use it from an empty environment
 	$(PYTHON) -m venv build/release/venv
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir build/release .
 	build/release/venv/bin/python -m pip install --quiet build/release/*.whl
-	cd build/release && venv/bin/python -c "from powr import POWR; print(POWR('MountainCar-v0', seed=0).learn(500))"
+	cd build/release && venv/bin/python -c "from powr import POWR; print(POWR('FrozenLake-v1', seed=0).learn(500))"
 	cd build/release && venv/bin/python -m powr train --env FrozenLake-v1 --env-kwargs is_slippery=false --timesteps 500 --save agent.npz
 	cd build/release && venv/bin/python -m powr evaluate agent.npz
 

@@ -16,7 +16,7 @@ from snakemake.utils import min_version
 
 from suite import SuiteError
 from suite.config import check_model, load, runs, universes, variant_runs
-from suite.config.kinds import AUTHORS
+from suite.config.kinds import AUTHORS, POWR, kind_of
 from suite.config.models import Workflow
 from suite.failures import last_words
 from suite.training.run import saves_agent
@@ -63,7 +63,7 @@ SAVES_AGENT = "|".join(
 AGENTS = {
     run.environment: Path("results", run.path).with_suffix(".npz")
     for run in runs(STUDY, SCALE)
-    if run.algorithm == "powr" and run.seed == 0
+    if run.seed == 0 and kind_of(STUDY["algorithms"][run.algorithm]) == POWR
 }
 if PARTIAL:
     AGENTS = {env: path for env, path in AGENTS.items() if path.exists()}

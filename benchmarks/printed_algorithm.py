@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.growth import GAMMA, REGULARIZATION, descend
+from benchmarks.growth import GAMMA, REGULARIZATION, STEP_SIZE, descend
 from benchmarks.literal import kernels as literal
 from benchmarks.literal.algorithm1 import algorithm1
 from benchmarks.measure import Spread, in_turns, ratios, timed
@@ -48,7 +48,7 @@ class Case(NamedTuple):
             tolerance=self.tolerance,
             max_rank=self.max_rank,
         ).fit(*data)
-        return model, descend(model, steps=1)
+        return model, descend(model, steps=1) / STEP_SIZE
 
 
 # By kernel: a smooth one, that of the paper's authors, and that of the study with its settings.

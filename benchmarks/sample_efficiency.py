@@ -1,4 +1,4 @@
-"""POWR as it comes, on eight environments and a bandit, in tables: make sample-efficiency.
+"""OptimisticPOWR on eight environments and a bandit, in tables: make sample-efficiency.
 
 Reads the runs of the scale `sample-efficiency` of envs.yaml, and ablations.csv: what each choice
 adds. "First" is the first evaluation whose 20 episodes reach the threshold. What comes after it is
@@ -17,7 +17,7 @@ import gymnasium
 import numpy as np
 import pandas as pd
 
-from powr import POWR
+from powr import OptimisticPOWR
 from suite import config, markdown
 from suite.results import aggregate, arrivals
 from suite.results.cost import cpu_seconds
@@ -59,7 +59,7 @@ class Bandit(gymnasium.Env):
 
 def finds_right_arm(scale: float, seed: int) -> bool:
     """Whether the arm that the policy shows in the end is the better one."""
-    agent = POWR(Bandit(scale), seed=seed).learn(BANDIT_EPISODES)
+    agent = OptimisticPOWR(Bandit(scale), seed=seed).learn(BANDIT_EPISODES)
     action, _ = agent.predict(0, deterministic=True)
     return int(action) == int(np.argmax(BANDIT_MEANS))
 

@@ -1,4 +1,4 @@
-# Each of POWR's choices undone alone, and its planner replaced, whatever the scale.
+# Each of OptimisticPOWR's choices undone alone, and its planner replaced.
 
 
 rule ablation_table:

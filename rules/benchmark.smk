@@ -51,7 +51,6 @@ rule aggregate:
     output:
         arrivals=f"{RESULTS}/runs.csv",
         curves=f"{RESULTS}/curves.csv",
-        thresholds=f"{RESULTS}/thresholds.csv",
         summary=f"{RESULTS}/summary.csv",
         page=f"{RESULTS}/summary.md",
     log:
@@ -185,13 +184,12 @@ use rule cost as ladder_table with:
         scale=SCALE,
 
 
-# The theorems' figure is shown as it is shipped, and not made again for the report, which would take
-# minutes.
-THEORY_FIGURE = (
-    ["figures/theory.svg"]
-    if SCALE == "paper" and Path("figures/theory.svg").exists()
-    else []
-)
+# Figures of other scales are shown as they are shipped, and not made again for the report.
+MORE_FIGURES = [
+    path
+    for path in ("figures/theory.svg", "figures/multiverse.svg")
+    if SCALE == "paper" and Path(path).exists()
+]
 REPORT_FILES = sorted(
     path
     for path in Path("suite/report").rglob("*")
@@ -218,9 +216,9 @@ rule report:
         "../environment.yml"
     params:
         scale=SCALE,
-        theory=THEORY_FIGURE,
+        more=MORE_FIGURES,
     message:
         "{rule}: {output[0]}"
     shell:
         "python -m suite report --scale {params.scale:q}"
-        " --figures {input.figures:q} {params.theory:q} 2> {log:q}"
+        " --figures {input.figures:q} {params.more:q} 2> {log:q}"

@@ -13,7 +13,7 @@ rule model_cards:
             {
                 path.with_name("README.md")
                 for path in RUNS
-                if path.parent.name == "powr"
+                if saves_agent(STUDY["algorithms"][path.parent.name]["class"])
             }
         ),
     log:
@@ -48,7 +48,7 @@ rule crate:
         "../environment.yml"
     params:
         scale=SCALE,
-        more=THEORY_FIGURE,
+        more=MORE_FIGURES,
     message:
         "{rule}: {output[0]}"
     shell:

@@ -16,7 +16,7 @@ VERBS = {
     "run": ("suite.training.run", "train one algorithm on one environment with one seed"),
     "compare": (
         "suite.compare.command",
-        "POWR and the algorithms that fit an environment of yours",
+        "both POWRs and the algorithms that fit an environment of yours",
     ),
     "aggregate": ("suite.results.aggregate", "the tables of a scale, from its run files"),
     "figure": ("suite.plots.render", "one figure, from the tables of a scale"),
@@ -28,7 +28,7 @@ VERBS = {
     "ablations": ("suite.ablations.tables", "the table of the ablations, from their run files"),
     "ablations-page": ("suite.ablations.page", "docs/ablations.md, from the ablations' table"),
     "multiverse": ("suite.multiverse.command", "in what share of plausible settings a claim holds"),
-    "readme": ("suite.release.readme", "the README's verdicts and table, from the paper scale"),
+    "readme": ("suite.release.readme", "the README's answer and table, from the paper scale"),
     "cards": ("suite.release.cards", "a model card beside the trained agents of a scale"),
     "crate": ("suite.release.crate", "ro-crate-metadata.json: verdicts and evidence for machines"),
     "manifest": ("suite.release.manifest", "the list of what is shipped, with checksums"),

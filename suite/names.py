@@ -1,6 +1,9 @@
 """Names as the paper and the textbooks print them."""
 
 NAMES = {
+    "optimistic-powr": "OptimisticPOWR",
+    "optimistic-policy-iteration": "OptimisticPOWR, policy iteration",
+    "optimistic-value-iteration": "OptimisticPOWR, value iteration",
     "rmax": "R-max",
     "rmax-cautious": "R-max, cautious",
     "dyna-q": "Dyna-Q",
@@ -11,6 +14,6 @@ NAMES = {
 
 
 def algorithm_name(key: str) -> str:
-    """POWR for powr, DQN-authors for dqn-authors: what stands before the first hyphen is a name."""
-    name, hyphen, variant = key.partition("-")
-    return NAMES.get(key, name.upper() + hyphen + variant)
+    """POWR for powr; DQN, zoo for dqn-zoo: what stands before the first hyphen is a name."""
+    name, _, variant = key.partition("-")
+    return NAMES.get(key) or name.upper() + (f", {variant}" if variant else "")

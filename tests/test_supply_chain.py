@@ -197,4 +197,4 @@ def test_a_cluster_gets_training_and_the_theorems_alone():
     text = "\n".join(path.read_text(encoding="utf-8") for path in files)
     rules = re.findall(r"^(?:use )?rule (?:\w+ as )?(\w+)(.*?)(?=^\S|\Z)", text, re.M | re.S)
     jobs = {name for name, body in rules if "\n    localrule: True\n" not in body}
-    assert jobs == {"train", "train_powr", "theory_tables"}
+    assert jobs == {"train", "train_agent", "theory_tables"}

@@ -13,9 +13,9 @@ from suite.ablations.measure import MEASURED, measured, sorted_table
 
 NAME = "planners"
 PLANNERS = {
-    "powr": "mirror descent",
-    "powr-policy-iteration": "policy iteration",
-    "powr-value-iteration": "value iteration",
+    "optimistic-powr": "mirror descent",
+    "optimistic-policy-iteration": "policy iteration",
+    "optimistic-value-iteration": "value iteration",
 }
 CHOICES = ["rhythm", "optimism", "planner"]
 COLUMNS = ["environment", *CHOICES, *MEASURED]

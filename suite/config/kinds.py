@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 import baselines
+import powr
+from powr.environments.agent import Agent
 
 LIBRARY, AUTHORS = "library defaults", "authors' probable settings"
 POWR, EXTENSION, TEXTBOOK = "the paper's POWR", "beyond the paper", "textbook"
-DEEP = "deep"
+DEEP = "deep, other settings"
 DEEP_OF_SOURCE = {LIBRARY: "deep, library defaults", AUTHORS: "deep, authors' settings"}
 # In the order in which figures and tables show them.
 KINDS = (POWR, EXTENSION, TEXTBOOK, *DEEP_OF_SOURCE.values(), DEEP)
@@ -20,7 +22,9 @@ def kind_of(algorithm: Mapping[str, Any]) -> str:
 
     The paper's algorithm with settings that were chosen here is beyond the paper.
     """
-    family, source = baselines.family(algorithm["class"]), algorithm["source"]["kind"]
-    if family in ("powr", "planners"):
-        return POWR if algorithm["class"] == "powr" and source == AUTHORS else EXTENSION
-    return TEXTBOOK if family == "classic" else DEEP_OF_SOURCE.get(source, DEEP)
+    found, source = baselines.find(algorithm["class"]), algorithm["source"]["kind"]
+    if issubclass(found, Agent):
+        return POWR if found is powr.POWR and source == AUTHORS else EXTENSION
+    if baselines.family(algorithm["class"]) == "classic":
+        return TEXTBOOK
+    return DEEP_OF_SOURCE.get(source, DEEP)

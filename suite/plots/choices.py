@@ -1,4 +1,4 @@
-"""choices.pdf: timesteps to the threshold with each choice of POWR undone alone."""
+"""choices.pdf: timesteps to the threshold with each choice of OptimisticPOWR undone alone."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from suite.plots.render import PANELS_A_ROW, add_note, make_panels, number
-from suite.plots.style import KNOWN
+from suite.plots.style import EXTENSION
 
-AS_IT_COMES, UNDONE = KNOWN["powr"].colour, "#33415C"
-FIRST = 100  # where the axes of time begin
+DEFAULT, UNDONE = EXTENSION.colour, "#33415C"
+FIRST = 10  # where the axes of time begin
 BEYOND = 0.32  # how far right of the budget "never" stands, as a share of the axis
 HEIGHT = 1.75
 SPREAD = 0.5  # of a row, over which its seeds are spread
@@ -25,7 +25,7 @@ class Tables(NamedTuple):
 
 
 def draw(tables: Tables) -> Figure:
-    remark = "Red is POWR as it comes; each other row changes what it says."
+    remark = "First row: OptimisticPOWR with default settings; each other row changes what it says."
     return draw_panels(tables.ablations, HEIGHT, draw_rows, remark)
 
 
@@ -54,7 +54,7 @@ def draw_rows(panel: Axes, rows: pd.DataFrame, budget: float, labelled: bool) ->
     panel.set_yticks(range(len(rows)), rows["change"] if labelled else [""] * len(rows))
     panel.set_ylim(len(rows) - 0.5, -0.5)
     for place, row in enumerate(rows.itertuples()):
-        colour = AS_IT_COMES if row.ablation == "none" else UNDONE
+        colour = DEFAULT if row.ablation == "none" else UNDONE
         draw_row(panel, place, row, never_of(budget), colour)
 
 
@@ -70,7 +70,7 @@ def set_time_axis(panel: Axes, budget: float) -> None:
     """Timesteps in log scale up to the budget, and "never" beyond it."""
     panel.set_xscale("log")
     panel.set_xlim(0.8 * FIRST, 1.4 * never_of(budget))
-    decades = [10**k for k in range(2, 7) if 10**k <= budget]
+    decades = [10**k for k in range(1, 7) if 10**k <= budget]
     labels = [f"$10^{{{len(str(decade)) - 1}}}$" for decade in decades]
     panel.set_xticks([*decades, never_of(budget)], [*labels, "never"])
     between = [i * decade for decade in decades for i in range(2, 10) if i * decade <= budget]

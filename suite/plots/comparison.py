@@ -20,7 +20,7 @@ def draw(tables: Tables) -> Figure:
     training_curves.draw_panel(curves, tables.curves, [threshold], look_of)
     curves.set_ylabel(curves.get_ylabel() or "mean return")
     first = tables.curves["timestep"].min()
-    met = tables.thresholds[tables.thresholds["threshold"] == threshold]
+    met = tables.runs[tables.runs["threshold"] == threshold]
     threshold_boxplots.draw_panel(times, met, tables.summary, look_of, first)
     times.set_xlabel(f"timesteps to a return of {number(threshold)}")
     times.set_yticks(range(len(look_of)), [algorithm_name(name) for name in look_of])

@@ -12,7 +12,16 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from suite.config.kinds import AUTHORS, DEEP, DEEP_OF_SOURCE, KINDS, LIBRARY, POWR, TEXTBOOK
+from suite.config.kinds import (
+    AUTHORS,
+    DEEP,
+    DEEP_OF_SOURCE,
+    EXTENSION,
+    KINDS,
+    LIBRARY,
+    POWR,
+    TEXTBOOK,
+)
 from suite.names import algorithm_name
 from suite.plots.render import add_note, number
 from suite.plots.style import Look
@@ -29,6 +38,7 @@ LEFT_OF: dict[str, Any] = {"textcoords": "offset points", "ha": "right", "color"
 
 LOOKS = {
     POWR: Look("#B2182B", (), "o", 1.1),
+    EXTENSION: Look("#882255", (), "P", 1.1),
     TEXTBOOK: Look("#117733", (), "s", 1.1),
     DEEP_OF_SOURCE[LIBRARY]: Look("#332288", (), "^", 1.1),
     DEEP_OF_SOURCE[AUTHORS]: Look("#D98A00", (), "D", 1.1),
@@ -42,13 +52,13 @@ def draw(table: pd.DataFrame) -> Figure:
     size = (WIDTH, ROW_HEIGHT * sum(heights) + 0.62 * len(groups) + 0.75)
     figure = Figure(figsize=size, layout="constrained")
     panels = figure.subplots(len(groups), 1, squeeze=False, height_ratios=heights)[:, 0]
-    low = min([100, *table["floor_low"].dropna()])
+    low = min([*table["first_evaluation"], *table["floor_low"].dropna()])
     limits = (0.5 * low, 2.2 * table["timesteps"].max())
     for panel, (environment, rows) in zip(panels, groups, strict=True):
         draw_panel(panel, environment, rows, limits)
     panels[-1].set_xlabel("timesteps to the threshold")
     kinds = [kind for kind in KINDS if kind in set(table["kind"])]
-    figure.legend(handles=[_handle(kind) for kind in kinds], loc="outside upper center", ncols=4)
+    figure.legend(handles=[_handle(kind) for kind in kinds], loc="outside upper center", ncols=3)
     add_note(figure, note(table))
     return figure
 
@@ -56,14 +66,22 @@ def draw(table: pd.DataFrame) -> Figure:
 def note(table: pd.DataFrame) -> str:
     seeds = table["seeds_planned"].max()
     text = (
-        "First evaluation of the deterministic policy at or above the threshold. Mark: median, "
-        f"line: range over {seeds} seeds; arrow: beyond the end of training. Grey: the fewest "
-        "timesteps any learner needs to be sure, between its bounds. The first evaluation is at "
-        "100 timesteps. Time: median CPU time of training until then"
+        "First evaluation at or above the threshold, of the deterministic policy unless it says "
+        f"sampled. Mark: median, line: range over {seeds} seeds; arrow: beyond the end of "
+        "training. Grey: the fewest timesteps any learner needs to be sure, between its bounds. "
+        f"{first_evaluations(table)} Time: median CPU time of training until then"
     )
     if (table["measured_by"] == CLOCK).any():
         text += "; with ≤ by the clock of a shared core"
     return text + "."
+
+
+def first_evaluations(table: pd.DataFrame) -> str:
+    """Where evaluation begins: that of deep networks may begin later."""
+    deep = table["kind"].isin((DEEP, *DEEP_OF_SOURCE.values()))
+    first = table.groupby(deep)["first_evaluation"].min()
+    later = f", of deep networks at {first[True]}" if first.nunique() > 1 else ""
+    return f"The first evaluation is at {first.min()} timesteps{later}."
 
 
 def draw_panel(
@@ -128,7 +146,7 @@ def draw_floor(panel: Axes, row: Mapping[str, Any]) -> None:
 
 
 def draw_row(panel: Axes, place: float, row: Mapping[str, Any], look: Look) -> None:
-    write(panel, -0.012, place, algorithm_name(row["algorithm"]), look.colour)
+    write(panel, -0.012, place, _name(row), look.colour)
     if not row["seeds"]:
         write(panel, 1.26, place, "no run", FAINT)
         return
@@ -142,7 +160,7 @@ def draw_row(panel: Axes, place: float, row: Mapping[str, Any], look: Look) -> N
         draw_arrow(panel, place, budget, look.colour, hollow=not row["n_reached"])
     arrives = not math.isnan(row["median"])
     if arrives:
-        mark = {"color": look.colour, "label": row["algorithm"], "zorder": 4, **MARK}
+        mark = {"color": look.colour, "label": _name(row), "zorder": 4, **MARK}
         panel.plot(row["median"], place, look.marker, **mark)
     median = timesteps(row["median"]) if arrives else f"> {timesteps(budget)}"
     write(panel, 1.13, place, median, "0.15" if arrives else FAINT)
@@ -184,6 +202,11 @@ def write(panel: Axes, x: float, place: float, text: str, colour: str, **other: 
 
 def timesteps(count: float) -> str:
     return f"{count:,.0f}"
+
+
+def _name(row: Mapping[str, Any]) -> str:
+    sampled = ", sampled" if row["policy"] == "sampled" else ""
+    return algorithm_name(row["algorithm"]) + sampled
 
 
 def _time(row: Mapping[str, Any], arrives: bool) -> str:

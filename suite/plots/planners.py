@@ -1,4 +1,4 @@
-"""planners.pdf: timesteps to the threshold of POWR's planner and of two others in its place."""
+"""planners.pdf: timesteps to the threshold of OptimisticPOWR's planner and of two others."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from suite.plots.choices import draw_panels, draw_row, never_of
-from suite.plots.style import KNOWN
+from suite.plots.style import EXTENSION, KNOWN
 
 COLOURS = {
-    "mirror descent": KNOWN["powr"].colour,
+    "mirror descent": EXTENSION.colour,
     "policy iteration": KNOWN["ppo"].colour,
     "value iteration": KNOWN["trpo"].colour,
 }
@@ -22,7 +22,7 @@ GAP = 0.7  # between two groups, in rows
 
 
 def draw(table: pd.DataFrame) -> Figure:
-    remark = "An optimist values the untried at the best return seen so far."
+    remark = "Optimism values unvisited pairs at the best return seen so far."
     figure = draw_panels(table, HEIGHT, draw_groups, remark)
     handles = [Line2D([], [], color=colour, marker="o", lw=0, ms=4) for colour in COLOURS.values()]
     figure.legend(handles, list(COLOURS), loc="outside upper center", ncols=len(COLOURS))

@@ -20,7 +20,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from suite import SuiteError
 from suite.command import make_parser, write_result
-from suite.config.kinds import AUTHORS, LIBRARY
+from suite.config.kinds import AUTHORS, DEEP_OF_SOURCE, LIBRARY, POWR
 from suite.names import algorithm_name
 from suite.plots.style import COLUMN_WIDTH, STYLE
 from suite.results.tables import read_table
@@ -38,7 +38,7 @@ class Tables(NamedTuple):
     """The aggregated tables of one scale."""
 
     curves: pd.DataFrame
-    thresholds: pd.DataFrame
+    runs: pd.DataFrame
     summary: pd.DataFrame
 
     @property
@@ -50,27 +50,46 @@ class Tables(NamedTuple):
         return list(dict.fromkeys(self.summary["environment"]))
 
 
-def of_source(tables: Tables, source: str) -> Tables:
-    """The part of the tables that is about algorithms whose settings have this source."""
-    if "source" not in tables.summary:
-        raise SuiteError("summary.csv has no column source: run `snakemake aggregate` again")
-    summary = tables.summary[tables.summary["source"] == source]
-    if summary.empty:
-        raise SuiteError(f"summary.csv has no algorithm with {source}: choose another scale")
-    names = set(summary["algorithm"])
-    curves, thresholds = (table[table["algorithm"].isin(names)] for table in tables[:2])
-    return Tables(curves, thresholds, summary)
+def of_paper(tables: Tables, source: str) -> Tables:
+    """What the paper's figures show: POWR by both its policies, and the baselines of a source.
+
+    In what comes back, a policy of POWR is an algorithm of its own, such as powr-sampled.
+    """
+    if "kind" not in tables.summary or "policy" not in tables.curves:
+        raise SuiteError("summary.csv or curves.csv lacks columns: run `snakemake aggregate` again")
+    kind_of = dict(zip(tables.summary["algorithm"], tables.summary["kind"], strict=True))
+    if not {POWR, DEEP_OF_SOURCE[source]} & set(kind_of.values()):
+        raise SuiteError(
+            f"summary.csv has neither {POWR} nor a baseline with {source}: choose another scale"
+        )
+
+    def chosen(table: pd.DataFrame) -> pd.DataFrame:
+        kinds = table["algorithm"].map(kind_of)
+        own = kinds == POWR
+        baseline = (kinds == DEEP_OF_SOURCE[source]) & (table["policy"] == "deterministic")
+        split = table["algorithm"] + "-" + table["policy"]
+        return table.assign(algorithm=table["algorithm"].where(~own, split))[own | baseline]
+
+    return Tables(*map(chosen, tables))
+
+
+def deterministic(tables: Tables) -> Tables:
+    """The part of the tables that is about deterministic policies."""
+    return Tables(*(table[table["policy"] == "deterministic"] for table in tables))
 
 
 SETTINGS = {
-    LIBRARY: "POWR and the baselines as their libraries have them.",
-    AUTHORS: "POWR and the baselines under the settings that the paper's authors probably used.",
+    POWR: "POWR is the paper's algorithm with the settings that its authors probably used. (They "
+    "evaluate the sampled policy.)",
+    DEEP_OF_SOURCE[LIBRARY]: "Baselines with library defaults, deterministic.",
+    DEEP_OF_SOURCE[AUTHORS]: "Baselines with the settings that the paper's authors probably used, "
+    "deterministic.",
 }
 
 
 def settings_note(summary: pd.DataFrame) -> str:
-    """Under which settings the algorithms of a figure were trained."""
-    return " ".join(SETTINGS[source] for source in SETTINGS if source in set(summary["source"]))
+    """Which algorithms a figure shows, and under which settings they were trained."""
+    return " ".join(SETTINGS[kind] for kind in SETTINGS if kind in set(summary["kind"]))
 
 
 def seeds_note(summary: pd.DataFrame) -> str:
@@ -168,7 +187,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--authors",
         action="store_true",
-        help="show the algorithms under the authors' probable settings, not the library defaults; "
+        help="show the baselines with the authors' probable settings, not with library defaults; "
         "the file's name then ends in _authors",
     )
     options = parser.parse_args(arguments)
@@ -179,7 +198,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         module = find(name)
         data = read_tables(folder, name, getattr(module, "Tables", None))
         if isinstance(data, Tables):
-            data = of_source(data, AUTHORS if options.authors else LIBRARY)
+            data = of_paper(data, AUTHORS if options.authors else LIBRARY)
         return files(module.draw, data, (options.out_dir or folder) / stem)
 
     return write_result(parser.prog, make)

@@ -56,11 +56,14 @@ KNOWN = {
     "ppo": Look("#1E88E5", (7, 2), "D", 1.0),
     "trpo": Look("#E69F00", (5, 1.5, 1, 1.5), "v", 1.0),
 }
+EXTENSION = Look("#882255", (9, 1), "*", 1.5)  # OptimisticPOWR
+# Policies are shown apart for POWR alone: in one colour, since it is one algorithm.
+SAMPLED = KNOWN["powr"]._replace(dashes=(2, 1), marker="d")
 SPARE = (
     Look("#44AA99", (2, 2), "P", 1.0),
     Look("#CC79A7", (3, 1, 1, 1, 1, 1), "X", 1.0),
     Look("#117733", (8, 1, 2, 1), "<", 1.0),
-    Look("#882255", (1, 3), ">", 1.0),
+    Look("#6B7A00", (1, 3), ">", 1.0),
 )
 
 
@@ -70,9 +73,9 @@ def looks(algorithms: Iterable[str]) -> dict[str, Look]:
     Under the authors' settings an algorithm looks as under its own, where that is not there too.
     """
     algorithms = list(algorithms)
-    known = {}
+    known = {"powr-sampled": SAMPLED, "optimistic-powr": EXTENSION}
     for name in algorithms:
-        own = name.removesuffix("-authors")
+        own = name.removesuffix("-authors").removesuffix("-deterministic")
         if name in KNOWN or (own in KNOWN and own not in algorithms):
             known[name] = KNOWN[own]
     others = [name for name in algorithms if name not in known]

@@ -13,6 +13,7 @@ from suite.names import algorithm_name
 from suite.plots import render
 from suite.plots.render import Tables
 from suite.plots.style import Look, looks
+from suite.results import arrivals
 
 BOX_HEIGHT = 0.55
 POINTS_HEIGHT = 0.4  # seeds lie at different heights in this part of their row, so that ties show
@@ -25,10 +26,8 @@ def draw(tables: Tables) -> Figure:
     for place, (panel, environment) in enumerate(zip(panels, tables.environments, strict=True)):
         plan = tables.summary[tables.summary["environment"] == environment]
         threshold = plan["threshold"].iloc[0]
-        times = tables.thresholds[
-            (tables.thresholds["environment"] == environment)
-            & (tables.thresholds["threshold"] == threshold)
-        ]
+        here = tables.runs["environment"] == environment
+        times = tables.runs[here & (tables.runs["threshold"] == threshold)]
         draw_panel(panel, times, plan, look_of, tables.curves["timestep"].min())
         panel.set_xlabel(f"timesteps to a return of {render.number(threshold)}")
         first_in_row = place % render.PANELS_A_ROW == 0
@@ -37,8 +36,8 @@ def draw(tables: Tables) -> Figure:
     settings, seeds = render.settings_note(tables.summary), render.seeds_note(tables.summary)
     render.add_note(
         figure,
-        f"{settings} First evaluation of the deterministic policy at or above the threshold, "
-        f"{seeds}. Points: seeds; box: quartiles, median and range where all, "
+        f"{settings} First evaluation at or above the threshold, {seeds}. "
+        "Points: seeds; box: quartiles, median and range where all, "
         f"and at least {FEWEST_FOR_A_BOX}, arrive; grey bar: end of training.",
     )
     return figure
@@ -57,7 +56,7 @@ def draw_panel(
         if algorithm not in budgets:
             write_in_the_middle(panel, row, "not run here")
             continue
-        runs = times[times["algorithm"] == algorithm]["timestep"].to_numpy(dtype=float)
+        runs = times[times["algorithm"] == algorithm][arrivals.FIRST].to_numpy(dtype=float)
         if runs.size:
             panel.plot(budgets[algorithm], row, "|", color="0.5", ms=9, mew=0.8, label="budget")
         draw_row(panel, row, algorithm, runs, look)

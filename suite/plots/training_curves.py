@@ -17,7 +17,8 @@ from suite.plots.render import Tables
 from suite.plots.style import Look, looks
 
 EVALUATIONS_A_MARKER = 10
-LONGEST_IN_ONE_ROW = 9  # letters of a name in the legend
+LEGEND_COLUMNS = 7, 4  # where names are short, and else
+SHORT = 9  # letters
 THRESHOLD_LINE: dict[str, Any] = {"color": "0.3", "lw": 0.8, "dashes": (5, 3)}
 # Where returns exceed the threshold by this factor, a linear axis would squash all others.
 SQUASHING = 20
@@ -35,13 +36,13 @@ def draw(tables: Tables) -> Figure:
             draw_panel(panel, curves, sorted(levels.unique()), look_of)
     for panel in panels[:: render.PANELS_A_ROW]:
         panel.set_ylabel(panel.get_ylabel() or "mean return")
-    columns = 7 if max(map(len, look_of)) <= LONGEST_IN_ONE_ROW else 3
+    columns = LEGEND_COLUMNS[max(map(len, look_of)) > SHORT]
     figure.legend(handles=legend_handles(look_of), loc="outside upper center", ncols=columns)
     settings, seeds = render.settings_note(tables.summary), render.seeds_note(tables.summary)
     render.add_note(
         figure,
-        f"{settings} Return of the deterministic policy. Line: mean, band: minimum to maximum over "
-        f"{seeds}. A line ends with its training.",
+        f"{settings} Line: mean return, band: minimum to maximum over {seeds}. A line starts with "
+        "the first evaluation and ends with training.",
     )
     return figure
 

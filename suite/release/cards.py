@@ -1,4 +1,4 @@
-"""Model cards: one README.md per environment beside the trained agents of POWR.
+"""Model cards: one README.md beside the trained agents of an algorithm on an environment.
 
 python -m suite cards --scale paper
 """
@@ -14,6 +14,7 @@ import jinja2
 import pandas as pd
 import yaml
 
+import baselines
 from suite import config
 from suite.command import make_parser, write_result
 from suite.config import Run
@@ -24,9 +25,9 @@ CARD = "README.md"
 TEMPLATE = Path(__file__).with_name("card.md.j2")
 
 
-def has_agent(run: Run) -> bool:
-    """Agents of POWR as it comes are shipped; those under the authors' settings are too large."""
-    return run.algorithm == "powr"
+def has_agent(metadata: Mapping[str, Any]) -> bool:
+    """Whether a run left a trained agent beside it, by its JSON."""
+    return "agent_sha256" in metadata
 
 
 def render(
@@ -60,6 +61,7 @@ def render(
     overall = spread(last["mean"].mean(), last["mean"].std(ddof=0))
     return template().render(
         name=algorithm_name(algorithm),
+        class_name=baselines.find(settings["algorithm"]["class"]).__name__,
         environment=environment,
         gymnasium_id=settings["environment"]["id"],
         kwargs=settings["environment"]["kwargs"],
@@ -110,7 +112,7 @@ def write(study: Mapping[str, Any], scale: str, results: Path) -> dict[Path, str
     arrived = aggregate.read_arrivals(results / scale, loaded)
     cards: dict[Path, dict[Run, Any]] = {}
     for run, metadata in loaded.metadata.items():
-        if has_agent(run):
+        if has_agent(metadata):
             cards.setdefault(results / run.path.with_name(CARD), {})[run] = metadata
     return {path: render(study, runs, loaded.evaluations, arrived) for path, runs in cards.items()}
 

@@ -100,10 +100,10 @@ def file_entities(folder: Path, runs: Mapping[Run, Mapping[str, Any]]) -> Iterat
     for name in dict.fromkeys([*PAGES, *TABLES]):
         yield file_entity(folder, name, f"{name} of the scale {folder.name}")
     cards = {}
-    for run in runs:
+    for run, metadata in runs.items():
         who = f"{algorithm_name(run.algorithm)} on {run.environment}"
         suffixes = {".csv": "evaluations", ".json": "settings and provenance"}
-        if has_agent(run):
+        if has_agent(metadata):
             suffixes[".npz"] = "trained agent"
             cards[inside(run).with_name(CARD)] = f"Model card of {who}"
         for suffix, what in suffixes.items():

@@ -24,16 +24,13 @@ FILES = (
     "figures/ladder.*",
     "figures/*.gif",
 )
-# Agents of more than a megabyte each, which .gitignore leaves out too.
-TOO_LARGE = "results/paper/*/powr-authors/*.npz"
 
 
 def shipped(root: Path) -> list[str]:
     """The files that belong in the manifest, relative to the root."""
     found = (path for pattern in FILES for path in root.glob(pattern) if path.is_file())
     names = sorted(path.relative_to(root).as_posix() for path in found if path.name[0] != ".")
-    left_out = (MANIFEST.as_posix(), TOO_LARGE)
-    return [name for name in names if not any(Path(name).match(each) for each in left_out)]
+    return [name for name in names if name != MANIFEST.as_posix()]
 
 
 def render(root: Path) -> str:

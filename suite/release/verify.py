@@ -23,7 +23,8 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from powr import POWR
+import baselines
+from powr.storage.agents import algorithm_of
 from suite import SuiteError
 from suite.command import make_parser
 from suite.release import manifest
@@ -39,9 +40,9 @@ SOURCES = (
 # What files that are not as a run wrote them raise where they are read.
 MALFORMED = (ValueError, LookupError, TypeError, zipfile.BadZipFile)
 CHEAP = (
-    *("FrozenLake-v1/powr/*", "MountainCar-v0/powr/*"),
-    *("FrozenLake-v1/rmax/seed0-*", "MountainCar-v0/cme-value-iteration/seed0-*"),
-    *("FrozenLake-v1/trpo/seed2-*", "FrozenLake-v1/a2c-authors/seed0-*"),
+    *("FrozenLake-v1/powr/*", "MountainCar-v0/powr/seed0-*"),
+    *("FrozenLake-v1/optimistic-powr/*", "MountainCar-v0/optimistic-powr/seed0-*"),
+    *("FrozenLake-v1/rmax/seed0-*", "FrozenLake-v1/a2c-authors/seed0-*"),
 )
 
 
@@ -71,8 +72,9 @@ def agent_fault(path: Path) -> str:
     if manifest.checksum(path) != recorded(path, "agent_sha256"):
         return "is not the agent that its run saved by agent_sha256 in the .json beside it"
     try:
-        POWR.load(path)
-    except ValueError as error:
+        classes: dict[str, Any] = {each.__name__: each for each in baselines.OWN.values()}
+        classes[algorithm_of(path)].load(path)
+    except (ValueError, KeyError) as error:
         return str(error)
     return ""
 
@@ -93,15 +95,16 @@ def copy_sources(root: Path, scratch: Path, run_files: Iterable[str]) -> None:
             shutil.copytree(root / name, scratch / name, ignore=ignored)
         else:
             shutil.copy(root / name, scratch / name)
-    for name in (*run_files, *more_figures(root)):
+    for name in (*run_files, *made_elsewhere(root)):
         (scratch / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(root / name, scratch / name)
 
 
-def more_figures(root: Path) -> list[str]:
-    """Figures that are not of the paper scale: the report shows them, nothing makes them again."""
-    found = (path.relative_to(root).as_posix() for path in root.glob("figures/*.svg"))
-    return sorted(set(found) - set(manifest.shipped(root)))
+def made_elsewhere(root: Path) -> list[str]:
+    """What is not of the paper scale: the report shows it, nothing makes it again."""
+    found = [*root.glob("figures/*.svg"), *root.glob("results/multiverse/*.*")]
+    names = {path.relative_to(root).as_posix() for path in found}
+    return sorted(names - set(manifest.shipped(root)))
 
 
 def make(scratch: Path, targets: Sequence[str], cores: int) -> Iterator[Line]:

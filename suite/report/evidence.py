@@ -27,7 +27,7 @@ def group_runs(planned: Iterable[Run], there: Mapping[Run, Mapping[str, Any]]) -
         key = (run.environment, run.algorithm)
         group = groups.setdefault(key, RunGroup(*key, f"runs-{len(groups)}", []))
         address = quote(run.path.relative_to(run.scale).with_suffix("").as_posix())
-        agent = ["npz"] if has_agent(run) and "agent_sha256" in there.get(run, {}) else []
+        agent = ["npz"] if has_agent(there.get(run, {})) else []
         group.files.append((run.seed, address, ["csv", "json", *agent] if run in there else []))
     return list(groups.values())
 

@@ -19,9 +19,9 @@ const explorer = (() => {
     y: "auto",
     reference: data.algorithms[0].key,
   };
-  // At first the page shows what the paper's figures show: POWR and the baselines of its source.
+  // At first the page shows what the paper's figures show.
   const offAtFirst = data.algorithms
-    .filter((algorithm) => algorithm.source !== data.algorithms[0].source)
+    .filter((algorithm) => !algorithm.shown)
     .map((algorithm) => algorithm.key);
   const view = { ...defaults, off: new Set(offAtFirst), threshold: {}, theme: "" };
   let curves = null;
@@ -34,6 +34,7 @@ const explorer = (() => {
   const environment = () => environmentOf.get(view.environment);
   const threshold = () => view.threshold[view.environment] ?? environment().thresholds[0];
   const returnsOf = (run) => run[view.policy] ?? run.deterministic;
+  const policyOf = (run) => (run[view.policy] ? view.policy : "deterministic");
   const groups = () => environment().groups.filter((group) => !view.off.has(group.algorithm));
   const colourOf = (key) => algorithmOf.get(key)[isDark() ? "dark" : "light"];
 
@@ -494,7 +495,7 @@ const explorer = (() => {
     const ends = [Math.min(...times), Math.max(...times)].map((time) => timeText(time, group));
     const cells = [
       [nameOf(group)],
-      [data.sources[algorithm.source]],
+      [algorithm.source],
       [`${arrived} of ${times.length}`, arrived],
       [times.length ? timeText(median, group) : "no run", median],
       [arrived ? `${ends[0]} to ${ends[1]}` : "never", Math.min(...times)],
@@ -642,15 +643,15 @@ const explorer = (() => {
   }
 
   function addSwitches() {
-    data.sources.forEach((source, index) => {
-      const own = data.algorithms.filter((algorithm) => algorithm.source === index);
+    data.kinds.forEach((kind, index) => {
+      const own = data.algorithms.filter((algorithm) => algorithm.kind === index);
       if (!own.length) return;
       const set = document.createElement("fieldset");
       const legend = document.createElement("legend");
       const all = document.createElement("input");
-      Object.assign(all, { type: "checkbox", value: source, className: "source" });
+      Object.assign(all, { type: "checkbox", value: kind, className: "kind" });
       const name = document.createElement("label");
-      name.append(all, ` ${source}`);
+      name.append(all, ` ${kind}`);
       legend.append(name);
       set.append(legend);
       all.addEventListener("change", () => {
@@ -692,11 +693,11 @@ const explorer = (() => {
       input.disabled = !here.has(input.value);
       input.parentElement.querySelector("line").setAttribute("stroke", colourOf(input.value));
     }
-    for (const source of root.querySelectorAll("input.source")) {
-      const own = [...source.closest("fieldset").querySelectorAll("input.algorithm")];
+    for (const kind of root.querySelectorAll("input.kind")) {
+      const own = [...kind.closest("fieldset").querySelectorAll("input.algorithm")];
       const on = own.filter((input) => input.checked).length;
-      source.checked = on > 0;
-      source.indeterminate = on > 0 && on < own.length;
+      kind.checked = on > 0;
+      kind.indeterminate = on > 0 && on < own.length;
     }
     $("environments").choose(view.environment);
     $("policies").choose(view.policy);
@@ -861,5 +862,50 @@ const explorer = (() => {
     draw();
   }).observe(root);
 
-  return { scales: () => [curves.scales.x.distr, curves.scales.y.distr] };
+  // -- what downloads.js saves ---------------------------------------------------------------
+
+  function curveRows(shown) {
+    const rows = [["environment", "algorithm", "policy", "seed", "timestep", "return"]];
+    for (const group of shown) {
+      for (const run of group.runs) {
+        const head = [view.environment, group.algorithm, policyOf(run), run.seed];
+        returnsOf(run).forEach((value, index) => rows.push([...head, group.timesteps[index], value]));
+      }
+    }
+    return rows;
+  }
+
+  /** One row per run; a run that never arrives has an empty cell. */
+  function arrivalRows(shown) {
+    const arrival = `${view.arrival}_arrival`;
+    const rows = [["environment", "algorithm", "policy", "seed", "threshold", "timesteps", arrival]];
+    for (const group of shown) {
+      const times = arrivalsOf(group).map((time) => (Number.isFinite(time) ? time : ""));
+      group.runs.forEach((run, index) => {
+        const head = [view.environment, group.algorithm, policyOf(run), run.seed];
+        rows.push([...head, threshold(), group.timesteps.at(-1), times[index]]);
+      });
+    }
+    return rows;
+  }
+
+  /** A chart as it is shown, its data and its words. */
+  function shown(chart) {
+    const own = groups();
+    const isCurves = chart === "curves";
+    const what = isCurves ? "training curves" : `${view.arrival} arrival at ${returnText(threshold())}`;
+    return {
+      canvas: (isCurves ? curves : boxes).ctx.canvas,
+      rows: isCurves ? curveRows(own) : arrivalRows(own),
+      title: `${view.environment}: ${what}, ${view.policy} policy`,
+      name: `${view.environment}-${isCurves ? "curves" : "arrivals"}-${view.policy}`,
+      legend: own.map((group) => ({
+        name: nameOf(group),
+        colour: colourOf(group.algorithm),
+        dashes: algorithmOf.get(group.algorithm).dashes,
+      })),
+    };
+  }
+
+  return { shown, scales: () => [curves.scales.x.distr, curves.scales.y.distr] };
 })();

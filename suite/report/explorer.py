@@ -14,20 +14,22 @@ from typing import Any
 
 import pandas as pd
 
-import baselines
 from suite.config import Run
+from suite.config.kinds import DEEP_OF_SOURCE, KINDS, LIBRARY, POWR
 from suite.names import algorithm_name
 from suite.plots.style import looks
 from suite.results.arrivals import POLICIES
 from suite.results.summary import Planned
 
 FOLDER = Path(__file__).parent
-SCRIPTS = ("vendor/uPlot.iife.min.js", "statistics.js", "tables.js", "explorer.js")
+SCRIPTS = ("vendor/uPlot.iife.min.js", "statistics.js", "tables.js", "explorer.js", "downloads.js")
 STYLES = ("vendor/uPlot.min.css", "report.css")
 PAPER = {"light": "#ffffff", "dark": "#0f1318"}  # what the colours lie on, as in report.css
 FAINTEST = {"light": 3.0, "dark": 5.0}  # contrast; WCAG 2 asks for 3, thin lines on black for more
-# The line of an algorithm tells the source of its settings; its colour tells the algorithm.
-DASHES = ((), (8, 4), (2, 3), (8, 3, 2, 3))
+# The line of an algorithm tells its kind; its colour tells the algorithm.
+DASHES = ((), (8, 4), (2, 3), (8, 3, 2, 3), (12, 3))
+PAPER_KINDS = (POWR, DEEP_OF_SOURCE[LIBRARY])
+ORDER = (*PAPER_KINDS, *(kind for kind in KINDS if kind not in PAPER_KINDS))
 
 
 def describe(
@@ -38,23 +40,27 @@ def describe(
     level: float,
 ) -> dict[str, Any]:
     """Everything that the page's script reads; `runs` are those that are there."""
-    algorithms = list(dict.fromkeys(pair.algorithm for pair in planned))
-    classes = {name: study["algorithms"][name]["class"] for name in algorithms}
-    algorithms.sort(key=lambda name: rank(classes[name]))
-    sources = list(dict.fromkeys(source_of(study, name) for name in algorithms))
-    look_of = looks(dict.fromkeys(classes[name] for name in algorithms))
+    kind = {pair.algorithm: pair.kind for pair in planned}
+    algorithms = sorted(kind, key=lambda name: ORDER.index(kind[name]))
+    kinds = list(dict.fromkeys(kind[name] for name in algorithms))
+    class_of = {name: study["algorithms"][name]["class"].replace("_", "-") for name in algorithms}
+    look_of = looks(dict.fromkeys(class_of.values()))
+    # At first the page shows what the paper's figures show.
+    shown = [name for name in algorithms if kind[name] in PAPER_KINDS] or algorithms
     tables = dict(list(evaluations.groupby(["environment", "algorithm", "seed"], sort=False)))
     return {
         "level": level,
-        "sources": sources,
+        "kinds": kinds,
         "algorithms": [
             {
                 "key": name,
                 "name": algorithm_name(name),
-                "source": (source := sources.index(source_of(study, name))),
-                "dashes": DASHES[source % len(DASHES)],
-                "width": 2.5 if rank(classes[name]) == 0 else 1.75,
-                **on_paper(look_of[classes[name]].colour),
+                "kind": (place := kinds.index(kind[name])),
+                "source": study["algorithms"][name]["source"]["kind"],
+                "shown": name in shown,
+                "dashes": DASHES[place % len(DASHES)],
+                "width": 2.5 if kind[name] == POWR else 1.75,
+                **on_paper(look_of[class_of[name]].colour),
             }
             for name in algorithms
         ],
@@ -80,17 +86,6 @@ def describe(
             for environment in dict.fromkeys(pair.environment for pair in planned)
         ],
     }
-
-
-def rank(name: str) -> int:
-    """POWR first, then the families of baselines."""
-    if name == "powr":
-        return 0
-    return 1 + baselines.FAMILIES[::-1].index(baselines.family(name))
-
-
-def source_of(study: Mapping[str, Any], algorithm: str) -> str:
-    return study["algorithms"][algorithm]["source"]["kind"]
 
 
 def show_run(run: Run, table: pd.DataFrame) -> dict[str, Any]:

@@ -21,11 +21,13 @@ import pandas as pd
 
 from suite import config
 from suite.claims import deviations, ledger
-from suite.claims.ledger import Judged
-from suite.claims.page import Group, by_claim, count_by_kind, count_texts, group_of
+from suite.claims.page import Group, by_claim, count_by_kind, group_of
 from suite.claims.verdicts import BEYOND, THEORY_VERDICTS, VERDICTS
 from suite.command import make_parser, write_result
+from suite.config.kinds import POWR
+from suite.multiverse import shares
 from suite.names import algorithm_name
+from suite.release import answer
 from suite.report import explorer
 from suite.report.evidence import group_runs, show_claim
 from suite.results import aggregate, cost, summary_page
@@ -36,7 +38,6 @@ TABLES = (
     "summary.md",
     "summary.csv",
     "runs.csv",
-    "thresholds.csv",
     "curves.csv",
     "claims.csv",
     "cost.csv",
@@ -57,19 +58,25 @@ REQUIRED_FIGURES = ("training_curves", "threshold_boxplots")
 # By the name of the file. A figure that is not here is shown with its name.
 FIGURES = {
     "training_curves": (
-        "Mean return over timesteps, in log scale; the band is the range over seeds. See how far "
+        "The paper's POWR and its baselines: mean return over timesteps, in log scale; the band is "
+        "the range over seeds. See how far "
         "left a line crosses the dashed threshold: ten times fewer timesteps are one decade. A "
         "line that falls again has forgotten, one that stays flat below the threshold is stuck."
     ),
     "threshold_boxplots": (
-        "Timesteps until the return first meets the threshold, in log scale, one point per seed. "
+        "The paper's POWR and its baselines: timesteps until the return first meets the "
+        "threshold, in log scale, one point per seed. "
         "See whether POWR's points lie left of all others (fewer timesteps), and whether they lie "
         "closer together (seeds agree). An algorithm that does not arrive within its training has "
         "no box."
     ),
     "ladder": (
-        "The ladder: median timesteps to the threshold of every algorithm, with POWR, textbook "
-        "methods and deep networks side by side. The further left, the fewer."
+        "The ladder: median timesteps to the threshold of every algorithm: the paper's POWR, what "
+        "is beyond the paper, textbook methods and deep networks. The further left, the fewer."
+    ),
+    "multiverse": (
+        "The paper's POWR under every plausible combination of settings: medians over seeds, "
+        "sorted, with the settings as dots beneath, and the best baseline of each set as a line."
     ),
     "theory": (
         "The paper's theorems by numbers: bounds and rates beside what exact computation finds. "
@@ -77,12 +84,6 @@ FIGURES = {
         "harder cases."
     ),
 }
-
-
-def headline(judged: Sequence[Judged], sets: Mapping[str, Any], preliminary: bool) -> str:
-    """The outcome in sentences that can be quoted alone."""
-    label = "Preliminary. " if preliminary else ""
-    return label + " ".join(count_texts(judged, sets))
 
 
 def preliminary_reasons(
@@ -104,21 +105,21 @@ def preliminary_reasons(
 
 def rankings(summary: pd.DataFrame) -> dict[str, str]:
     """Median timesteps to the first threshold of each environment, the fewest first."""
-    rows = summary[summary["policy"] == "deterministic"]
+    rows = summary[(summary["policy"] == "deterministic") | (summary["kind"] == POWR)]
     ranked = {}
     for environment, group in rows.groupby("environment", sort=False):
         group = group[group["threshold"] == group["threshold"].iloc[0]]
         medians = {
-            algorithm_name(row.algorithm): (row.timesteps_to_threshold, row.seeds)
+            summary_page.algorithm_text(row._asdict()): (row.timesteps_to_threshold, row.seeds)
             for row in group.sort_values("timesteps_to_threshold", kind="stable").itertuples()
         }
         arrived = [f"{name} {t:,.0f}" for name, (t, _) in medians.items() if not math.isnan(t)]
         never = [name for name, (t, seeds) in medians.items() if math.isnan(t) and seeds]
         absent = [name for name, (_, seeds) in medians.items() if not seeds]
         parts = [
-            ", ".join(arrived),
-            f"not within training {', '.join(never)}" if never else "",
-            f"no run of {', '.join(absent)}" if absent else "",
+            " · ".join(arrived),
+            f"not within training: {' · '.join(never)}" if never else "",
+            f"no run: {' · '.join(absent)}" if absent else "",
         ]
         title = f"{environment}, return {group['threshold'].iloc[0]:g}"
         ranked[title] = "; ".join(filter(None, parts))
@@ -130,11 +131,27 @@ def show_figure(path: Path, ranked: Mapping[str, str]) -> dict[str, Any]:
     caption, explored = FIGURES.get(path.stem, f"{path.stem}."), path.stem in REQUIRED_FIGURES
     medians = "; ".join(f"{title}: {order}" for title, order in ranked.items())
     return {
+        "name": path.stem,
         "source": f"data:image/svg+xml;base64,{base64.b64encode(path.read_bytes()).decode()}",
         "caption": caption,
         "alt": f"{caption} Median timesteps to the threshold. {medians}." if explored else caption,
         "explored": explored,
     }
+
+
+def show_markdown(path: Path) -> list[str | list[list[str]]]:
+    """The paragraphs of a generated page, and its tables as rows of cells; none if it is absent."""
+    if not path.exists():
+        return []
+    blocks: list[str | list[list[str]]] = []
+    for block in path.read_text(encoding="utf-8").strip().split("\n\n"):
+        lines = [line for line in block.splitlines() if not line.startswith("#")]
+        if lines and lines[0].startswith("|"):
+            rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+            blocks.append([rows[0], *rows[2:]])
+        elif lines:
+            blocks.append(" ".join(lines).replace("`", ""))
+    return blocks
 
 
 def show_environment(name: str, summary: pd.DataFrame, costs: pd.DataFrame) -> dict[str, Any]:
@@ -174,6 +191,8 @@ def describe(options: argparse.Namespace) -> dict[str, Any]:
     costs = read_counts(folder / "cost.csv", "runs", loaded)
     planned = config.runs(study, options.scale)
     groups = group_runs(planned, loaded.metadata)
+    multiverse, is_final = options.results / config.MULTIVERSE, options.scale == document["scale"]
+    found = shares.read(options.results) if is_final else []
     reasons = preliminary_reasons(
         options.scale,
         document["scale"],
@@ -186,7 +205,7 @@ def describe(options: argparse.Namespace) -> dict[str, Any]:
         "runs": len(loaded.metadata),
         "runs_due": len(planned),
         "reasons": reasons,
-        "headline": headline(judged, document["sets"], preliminary=bool(reasons)),
+        "headline": answer.answer(judged, document, found),
         "rankings": (ranked := rankings(summary)),
         "counts": count_by_kind(judged, document["sets"]),
         "symbols": SYMBOLS,
@@ -199,6 +218,7 @@ def describe(options: argparse.Namespace) -> dict[str, Any]:
             for group in Group
         },
         "figures": [show_figure(path, ranked) for path in figures],
+        "multiverse": show_markdown(multiverse / "multiverse.md") if is_final else [],
         "explorer": explorer.describe(
             study,
             aggregate.plan(study, options.scale),

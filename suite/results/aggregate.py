@@ -1,4 +1,4 @@
-"""From run files to tables: runs.csv, curves.csv, thresholds.csv, summary.csv and summary.md.
+"""From run files to tables: runs.csv, curves.csv, summary.csv and summary.md.
 
 Reads exactly the run files that envs.yaml names for a scale. All seeds are evaluated at the same
 timesteps, so they are averaged as they are: nothing is interpolated, cut or filled in.
@@ -82,19 +82,19 @@ def read_arrivals(folder: Path, loaded: Loaded) -> pd.DataFrame:
 
 
 def curves(evaluations: pd.DataFrame) -> pd.DataFrame:
-    """Mean, minimum and maximum over seeds of the mean return at each timestep."""
-    return (
-        evaluations.groupby([*GROUP, "timestep"], sort=False)["mean"]
+    """Mean, minimum and maximum over seeds of each policy's return at each timestep."""
+    parts = [
+        evaluations.dropna(subset=column)
+        .groupby([*GROUP, "timestep"], sort=False)[column]
         .agg(["mean", "min", "max", "count"])
         .rename(columns={"count": "seeds"})
         .reset_index()
-    )
-
-
-def thresholds(runs: pd.DataFrame) -> pd.DataFrame:
-    """The first arrivals of the deterministic policy, for the box plots."""
-    rows = runs[runs["policy"] == "deterministic"].rename(columns={arrivals.FIRST: "timestep"})
-    return rows[[*GROUP, "seed", "threshold", "timestep"]]
+        .assign(policy=policy)
+        for policy, (column, _) in arrivals.POLICIES.items()
+        if column in evaluations
+    ]
+    table = pd.concat(parts, ignore_index=True)
+    return table[[*GROUP, "policy", "timestep", "mean", "min", "max", "seeds"]]
 
 
 def plan(study: Mapping[str, Any], scale: str) -> list[Planned]:
@@ -150,7 +150,6 @@ def aggregate(study: Mapping[str, Any], scale: str, results: Path, partial: bool
     return {
         "runs.csv": to_csv(runs),
         "curves.csv": to_csv(curves(loaded.evaluations)),
-        "thresholds.csv": to_csv(thresholds(runs)),
         "summary.csv": to_csv(summary),
         "summary.md": page,
     }

@@ -1,8 +1,8 @@
 """ladder.csv: every algorithm's way to the first threshold, the floor, and what it cost.
 
-One row per environment and algorithm of a scale: timesteps to the threshold over seeds, and the
-seconds of training that they took. The floor is the fewest timesteps any learner could need
-(suite/floor).
+One row per environment and algorithm of a scale, and one more for the sampled policy of the paper's
+POWR: timesteps to the threshold over seeds, and the seconds of training that they took. The floor
+is the fewest timesteps any learner could need (suite/floor).
 
     python -m suite ladder --scale quick
 """
@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from suite.config.kinds import POWR
 from suite.floor import Floor, floor
 from suite.results import aggregate, arrivals
 from suite.results.cost import seconds_until
@@ -65,20 +66,23 @@ def tabulate(
     floors: Mapping[str, Floor],
     training: Mapping[tuple[str, str, int], Training],
 ) -> pd.DataFrame:
-    """One row per environment and algorithm; `runs` is runs.csv, `training` has every run."""
+    """One row per environment, algorithm and policy; `runs` is runs.csv, `training` has all."""
     rows = []
-    for planned in plan:
+    shown = [(each, policy) for each in plan for policy in policies_of(each)]
+    for planned, policy in shown:
         environment, algorithm = planned.environment, planned.algorithm
-        arrived = arrivals.select(runs, environment, algorithm, thresholds[environment])
+        arrived = arrivals.select(runs, environment, algorithm, thresholds[environment], policy)
         own = [training[environment, algorithm, seed] for seed in arrived["seed"]]
         rows.append(
             {
                 "environment": environment,
                 "algorithm": algorithm,
+                "policy": policy,
                 "kind": planned.kind,
                 "threshold": thresholds[environment],
                 "floor_low": floors[environment].lower,
                 "floor_high": floors[environment].upper,
+                "first_evaluation": planned.timesteps[0],
                 "timesteps": planned.timesteps[-1],
                 "seeds": len(arrived),
                 "seeds_planned": planned.seeds,
@@ -87,6 +91,11 @@ def tabulate(
         )
     table = pd.DataFrame(rows)
     return table.astype({"floor_low": "Int64", "floor_high": "Int64"})
+
+
+def policies_of(planned: Planned) -> list[str]:
+    """The authors evaluate the sampled policy of POWR, so that it is shown by both."""
+    return list(arrivals.POLICIES) if planned.kind == POWR else ["deterministic"]
 
 
 def _times(arrived: pd.DataFrame, training: Sequence[Training]) -> dict[str, Any]:

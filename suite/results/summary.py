@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from suite.config.kinds import LIBRARY
+from suite.config.kinds import DEEP_OF_SOURCE, LIBRARY, POWR
 from suite.results import arrivals, statistics
 
 # A percentile bootstrap stays within the range of the seeds, and the range of n seeds holds their
@@ -90,14 +90,18 @@ def summarise(
 def shared_window(plan: Iterable[Planned], environment: str) -> tuple[int, int]:
     """Between what timesteps the curves of an environment's algorithms are compared.
 
-    From the last of the first updates, before which a curve is that of an untrained policy, to the
-    last timestep at which every algorithm is evaluated: of those with their library's defaults, as
-    the paper has them, so that a peer that trains briefly takes nothing from their comparison.
+    The first and the last timestep at which all are evaluated after their first updates, before
+    which a curve is that of an untrained policy. All are those of the paper's figures, POWR and the
+    baselines with library defaults, so that a peer that trains briefly takes nothing from their
+    comparison.
     """
     here = [planned for planned in plan if planned.environment == environment]
-    own = [planned for planned in here if planned.source == LIBRARY] or here
-    grids = [set(planned.timesteps) for planned in own]
-    return max(planned.first_update for planned in own), max(set.intersection(*grids), default=0)
+    shown = (POWR, DEEP_OF_SOURCE[LIBRARY])
+    own = [planned for planned in here if planned.kind in shown] or here
+    untrained = max(planned.first_update for planned in own)
+    common = set.intersection(*(set(planned.timesteps) for planned in own))
+    window = [timestep for timestep in common if timestep > untrained]
+    return min(window, default=0), max(window, default=0)
 
 
 def _times(runs: pd.DataFrame) -> dict[str, float]:
@@ -146,8 +150,8 @@ def _areas(returns: pd.DataFrame, window: tuple[int, int], planned: Planned) -> 
     """The areas of an algorithm that learns over the whole window; of any other there is none."""
     begin, end = window
     columns: dict[str, float] = {"area_from": begin, "area_until": end}
-    shared = returns[(returns.index > begin) & (returns.index <= end)]
-    covers = planned.first_update <= begin and planned.timesteps[-1] >= end
+    shared = returns[(returns.index >= begin) & (returns.index <= end)]
+    covers = planned.first_update < begin and planned.timesteps[-1] >= end
     if len(shared) < 2 or not covers:
         return columns
     areas = [statistics.area_under_curve(shared.index, shared[seed]) for seed in shared]

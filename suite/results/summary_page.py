@@ -27,9 +27,9 @@ LEGEND = (
     "programming; its score is 0 for the uniform policy and 1 for the optimum. A score can be high "
     "although nothing was learned: on Taxi-v3 the uniform policy is fined for many of its steps, "
     "and one that never picks anyone up is not. The area is the average return over log timesteps. "
-    "It begins after the last of the first updates of the algorithms with library defaults and "
-    "ends at the last timestep that these share; an algorithm that does not learn over all of it "
-    "has none."
+    "It begins after the last of the first updates of POWR and the baselines with library defaults "
+    "and ends at the last timestep that these share; an algorithm that does not learn over all of "
+    "it has none."
 )
 
 OVERVIEW_TITLE = "Runs that met the threshold, and the median of all runs' timesteps to it:"
@@ -107,7 +107,7 @@ def overview(summary: pd.DataFrame) -> list[tuple[str, ...]]:
     for environment, rows in summary.groupby("environment", sort=False):
         first = rows[rows["threshold"] == rows["threshold"].iloc[0]].to_dict("records")
         title = f"{environment}, return {first[0]['threshold']:g}"
-        columns[title] = {_algorithm(row): _arrivals(row) for row in first}
+        columns[title] = {algorithm_text(row): _arrivals(row) for row in first}
     algorithms = dict.fromkeys(name for cells in columns.values() for name in cells)
     body = [(name, *(cells.get(name, "") for cells in columns.values())) for name in algorithms]
     return [("algorithm", *columns), *body]
@@ -129,7 +129,7 @@ def times(rows: pd.DataFrame) -> list[tuple[str, ...]]:
             "reached",
             "median of first arrivals",
             "earliest .. latest",
-            "reached for good",
+            "reached and stayed",
             "median of lasting arrivals",
         )
     ]
@@ -145,7 +145,7 @@ def times(rows: pd.DataFrame) -> list[tuple[str, ...]]:
             if row["seeds"]
             else ["no run"] * 5
         )
-        table.append((_algorithm(row), f"{row['threshold']:g}", *cells))
+        table.append((algorithm_text(row), f"{row['threshold']:g}", *cells))
     return table
 
 
@@ -178,7 +178,7 @@ def returns(rows: pd.DataFrame) -> list[tuple[str, ...]]:
     for row in rows.drop_duplicates(["algorithm", "policy"]).to_dict("records"):
         absent = "none" if row["seeds"] else "no run"
         estimates = (_estimate(row, *names, absent) for names in columns.values())
-        table.append((_algorithm(row), f"{row['timesteps']:,}", *estimates))
+        table.append((algorithm_text(row), f"{row['timesteps']:,}", *estimates))
     return table
 
 
@@ -211,7 +211,8 @@ def _number(value: float) -> str:
     return f"{round(value, 2) + 0.0:.2f}"  # adding zero turns -0.00 into 0.00
 
 
-def _algorithm(row: Mapping[str, Any]) -> str:
+def algorithm_text(row: Mapping[str, Any]) -> str:
+    """The name of a row's algorithm, and its policy if that is sampled."""
     sampled = " (sampled)" if row["policy"] == "sampled" else ""
     return algorithm_name(row["algorithm"]) + sampled
 

@@ -96,9 +96,11 @@ class Evaluator:
     ) -> None:
         self.envs = [environments.make(settings) for _ in range(episodes)]
         self.streams = {
-            is_early: tuple(
-                None if each is None else np.random.default_rng([each, 1] if is_early else each)
-                for each in (seed, sampled_seed)
+            is_early: (
+                np.random.default_rng([seed, 1] if is_early else seed),
+                None
+                if sampled_seed is None
+                else np.random.default_rng([sampled_seed, 1] if is_early else sampled_seed),
             )
             for is_early in (True, False)
         }

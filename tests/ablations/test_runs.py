@@ -19,7 +19,7 @@ def envs(tmp_path):
     study["ablations"] = {
         "pace": {
             "seeds": 1,
-            "algorithms": ["powr", "powr-authors"],
+            "algorithms": ["optimistic-powr", "optimistic-value-iteration"],
             "timesteps": {"FrozenLake-v1": 100},
             "settings": {"gamma": [0.9, 0.95]},
         }
@@ -29,7 +29,7 @@ def envs(tmp_path):
     return path
 
 
-def arguments(envs, out, algorithm="powr"):
+def arguments(envs, out, algorithm="optimistic-powr"):
     return [
         *("--scale", "ablations", "--env", "FrozenLake-v1", "--algorithm", algorithm),
         *("--seed", "0", "--out", str(out), "--envs", str(envs)),
@@ -47,5 +47,7 @@ def test_each_variant_is_trained_with_its_settings(envs, tmp_path):
 def test_a_name_without_a_known_digest_is_refused(envs, tmp_path, capsys):
     for name in ("seed0-0123456789ab.csv", "run.csv"):
         assert run.main(arguments(envs, tmp_path / name)) == 1
-        assert "no ablation has a variant of powr on FrozenLake-v1" in capsys.readouterr().err
+        assert (
+            "ablations: no variant of optimistic-powr on FrozenLake-v1" in capsys.readouterr().err
+        )
     assert not list(tmp_path.rglob("*.csv"))

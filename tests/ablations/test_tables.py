@@ -17,34 +17,30 @@ from suite.results.run_file import RunFileError
 from tests.support.run_files import PROVENANCE, STUDY
 from tests.support.run_files import csv_text as run_text
 
+PLANNERS = ["optimistic-policy-iteration", "optimistic-value-iteration"]
 PLAN = {
     "seeds": 3,
-    "algorithms": ["powr"],
+    "algorithms": ["optimistic-powr"],
     "timesteps": {"FrozenLake-v1": 1000, "MountainCar-v0": 1000},
 }
 ABLATIONS = {
-    "none": {**PLAN, "change": "POWR as it comes"},
+    "none": {**PLAN, "change": "default settings"},
     "task": {**PLAN, "change": "another discount", "settings": {"gamma": [0.9]}},
     "planners": {
         **PLAN,
         "seeds": 1,
-        "algorithms": ["powr", "powr-policy-iteration", "powr-value-iteration"],
+        "algorithms": ["optimistic-powr", *PLANNERS],
         "settings": {"plan_within_episodes": [None, False], "prior": [None, -1.0]},
     },
-}
-PLANNERS = {
-    f"powr-{kind}-iteration": {
-        **STUDY["algorithms"]["powr"],
-        "class": f"powr_{kind}_iteration",
-    }
-    for kind in ("policy", "value")
 }
 
 
 @pytest.fixture
 def study():
     study = copy.deepcopy({**STUDY, "ablations": ABLATIONS})
-    study["algorithms"] |= PLANNERS
+    for name in ("optimistic-powr", *PLANNERS):
+        own = {"class": name.replace("-", "_"), "source": {"kind": "this project's defaults"}}
+        study["algorithms"][name] = {**study["algorithms"]["powr"], **own}
     return study
 
 
@@ -59,7 +55,7 @@ def results(study, tmp_path):
             late = 1.0 if run.seed < 2 and name == "none" else 0.0
             early = late if run.seed == 0 else 0.0
             if name == "planners":
-                is_value = run.algorithm == "powr-value-iteration"
+                is_value = run.algorithm == PLANNERS[1]
                 late = 0.0 if is_value and "prior" in variant.varied else 1.0
                 early = 0.0 if "plan_within_episodes" in variant.varied else late
             if run.environment == "MountainCar-v0":
@@ -185,7 +181,7 @@ def test_the_figure_shows_every_seed(results, command):
     assert all(dot > 1000 for dots in drawn("never") for dot in dots)
     assert drawn("median") == [[1000, 1000]]
     assert [label.get_text() for label in ice.get_yticklabels()] == [
-        "POWR as it comes",
+        "default settings",
         "another discount",
     ]
 

@@ -18,8 +18,8 @@ names = pytest.mark.parametrize("name", ["a2c", "dqn", "ppo", "trpo"])
 loops = pytest.mark.parametrize("name", ["a2c", "dqn"])
 
 
-def never(agent: StableBaseline) -> bool:
-    return False
+def never(agent: StableBaseline) -> None:
+    """Only False stops training."""
 
 
 def build(name: str, env: str = "CartPole-v1", **settings) -> StableBaseline:
@@ -45,7 +45,7 @@ def test_stops_exactly_at_the_budget(name):
 
 @loops
 def test_callback_stops_at_once(name):
-    assert build(name).learn(333, lambda agent: agent.num_timesteps == 17).num_timesteps == 17
+    assert build(name).learn(333, lambda agent: agent.num_timesteps < 17).num_timesteps == 17
 
 
 @loops

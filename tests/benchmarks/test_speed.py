@@ -30,6 +30,7 @@ OUTCOMES = {
         "growth.png",
     },
     "episode": {"episode.csv"},
+    "june": {"june.csv", "million.csv"},
     "tabular": {"tabular.csv", "overhead.csv"},
     "whole-runs": {"whole-runs.csv"},
 }

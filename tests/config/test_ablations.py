@@ -22,7 +22,7 @@ def small(study):
     study["ablations"] = {
         "pace": {
             "seeds": 2,
-            "algorithms": ["powr"],
+            "algorithms": ["optimistic-powr"],
             "timesteps": {"FrozenLake-v1": 100, "Taxi-v3": 200},
             "settings": {"gamma": [0.9, 0.99], "mirror_steps": [1, 2, 3]},
             "environments": {"Taxi-v3": {"gamma": [0.5]}},
@@ -53,7 +53,7 @@ def test_an_ablation_runs_every_combination_on_each_environment(small):
 
 
 def test_varied_settings_win_over_those_of_the_algorithm(small):
-    small["algorithms"]["powr"]["settings"] = {"gamma": 0.8, "step_size": 2.0}
+    small["algorithms"]["optimistic-powr"]["settings"] = {"gamma": 0.8, "step_size": 2.0}
     for variant in config.variants(small, "pace"):
         settings = variant.resolved["algorithm"]["settings"]
         assert settings == {"step_size": 2.0, **variant.varied}
@@ -68,14 +68,14 @@ def test_an_ablation_of_nothing_is_the_run_of_a_scale(small):
     small["scales"] = {
         "swift": {
             "seeds": 1,
-            "algorithms": ["powr"],
+            "algorithms": ["optimistic-powr"],
             "timesteps": {"FrozenLake-v1": 100, "Taxi-v3": 200},
         }
     }
     assert digests(small) == {run.digest for run in config.runs(small, "swift")}
 
 
-def test_null_leaves_a_setting_as_it_comes(small):
+def test_null_leaves_a_setting_at_its_default(small):
     small["ablations"]["pace"] |= {"settings": {"gamma": [None, 0.9]}, "environments": {}}
     found = config.variants(small, "pace")
     assert [variant.varied for variant in found] == [{}, {"gamma": 0.9}] * 2
@@ -86,7 +86,7 @@ def test_null_leaves_a_setting_as_it_comes(small):
 def test_two_ablations_share_a_run(small):
     small["ablations"]["other"] = {
         "seeds": 1,
-        "algorithms": ["powr"],
+        "algorithms": ["optimistic-powr"],
         "timesteps": {"FrozenLake-v1": 100},
         "settings": {"mirror_steps": [2, 5], "gamma": [0.9]},
     }
@@ -106,13 +106,15 @@ def test_a_changed_value_touches_exactly_its_runs(small):
 
 def test_a_variant_is_found_by_its_digest(small):
     for variant, run in config.variant_runs(small, "pace"):
-        found = config.resolve_variant(small, run.environment, run.algorithm, run.digest)
+        found = config.resolve_variant(small, run.scale, run.environment, run.algorithm, run.digest)
         assert found == variant.resolved
 
 
 def test_an_unknown_digest_is_refused_with_a_remedy(small):
-    with pytest.raises(SuiteError, match=r"powr on Taxi-v3 .* 'abc'.*start the workflow again"):
-        config.resolve_variant(small, "Taxi-v3", "powr", "abc")
+    with pytest.raises(
+        SuiteError, match=r"optimistic-powr on Taxi-v3 .* 'abc'.*start the workflow again"
+    ):
+        config.resolve_variant(small, "ablations", "Taxi-v3", "optimistic-powr", "abc")
 
 
 def test_algorithms_of_one_class_have_one_revision(real_study):
@@ -130,8 +132,12 @@ def test_algorithms_of_one_class_have_one_revision(real_study):
         (["settings", "gamma"], [0.9, 0.9], "ablations.pace.settings.gamma"),
         (["environments"], {"Taxi-v4": {}}, "ablations.pace.environments: Taxi-v4 is not one of"),
         (["timesteps"], {"Taxi-v2": 10}, "ablations.pace.timesteps: Taxi-v2 is not one of Froz"),
-        (["algorithms"], ["power"], "ablations.pace.algorithms: power is not one of powr"),
-        (["algorithms"], ["dqn"], "ablations.pace.algorithms: dqn is not one of powr"),
+        (
+            ["algorithms"],
+            ["power"],
+            "ablations.pace.algorithms: power is not one of optimistic-powr",
+        ),
+        (["algorithms"], ["dqn"], "ablations.pace.algorithms: dqn is not one of optimistic-powr"),
         (["seeds"], 0, "ablations.pace.seeds: 0"),
         (["overrides"], {}, "ablations.pace: overrides is not known"),
     ],

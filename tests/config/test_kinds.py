@@ -2,16 +2,16 @@
 
 import pytest
 
-from suite.config.kinds import KINDS, kind_of
+from suite.config.kinds import DEEP, KINDS, kind_of
 from suite.names import algorithm_name
 
 
 @pytest.mark.parametrize(
     ("algorithm", "kind"),
     [
-        ("powr", "POWR"),
-        ("powr-authors", "POWR"),
-        ("powr-value-iteration", "POWR"),
+        ("powr", "the paper's POWR"),
+        ("optimistic-powr", "beyond the paper"),
+        ("optimistic-value-iteration", "beyond the paper"),
         ("rmax", "textbook"),
         ("lspi", "textbook"),
         ("dqn", "deep, library defaults"),
@@ -22,9 +22,12 @@ def test_kinds_of_the_study(real_study, algorithm, kind):
     assert kind_of(real_study["algorithms"][algorithm]) == kind
 
 
-def test_a_network_tuned_elsewhere_is_a_kind_of_its_own(study):
+@pytest.mark.parametrize(
+    ("algorithm", "kind"), [("dqn", "deep, other settings"), ("powr", "beyond the paper")]
+)
+def test_settings_that_were_chosen_here_are_a_kind_of_their_own(study, algorithm, kind):
     tuned = {"kind": "chosen on development seeds", "file": "x"}
-    assert kind_of({**study["algorithms"]["dqn"], "source": tuned}) == "deep"
+    assert kind_of({**study["algorithms"][algorithm], "source": tuned}) == kind
 
 
 @pytest.mark.parametrize("scale", ["smoke", "quick", "paper"])
@@ -32,10 +35,10 @@ def test_every_scale_shows_every_kind(real_study, scale):
     scope = real_study["scales"][scale]
     names = [*scope["algorithms"], *scope["only"]] if "only" in scope else scope["algorithms"]
     found = {kind_of(real_study["algorithms"][name]) for name in names}
-    assert found == set(KINDS) - {"deep"}
+    assert found == set(KINDS) - {DEEP}
 
 
 def test_names_are_those_of_the_textbooks():
-    names = ["powr", "dqn-authors", "rmax", "dyna-q", "psrl", "cme-value-iteration"]
-    printed = ["POWR", "DQN-authors", "R-max", "Dyna-Q", "PSRL", "CME value iteration"]
+    names = ["powr", "powr-tuned", "optimistic-powr", "dqn-zoo", "rmax", "cme-value-iteration"]
+    printed = ["POWR", "POWR, tuned", "OptimisticPOWR", "DQN, zoo", "R-max", "CME value iteration"]
     assert list(map(algorithm_name, names)) == printed

@@ -24,11 +24,10 @@ def test_scales_are_those_of_the_study(real_study):
         for scale in ("smoke", "quick", "paper")
     }
     assert set(sizes["smoke"].values()) == {600}
-    assert sizes["quick"]["Taxi-v3", "powr"] == sizes["quick"]["Taxi-v3", "dqn"] == 10_000
-    assert sizes["quick"]["MountainCar-v0", "powr"] == 5_000
+    assert sizes["quick"]["Taxi-v3", "powr"] == 40_000
+    assert sizes["quick"]["Taxi-v3", "dqn"] == 10_000
     assert sizes["paper"]["Taxi-v3", "a2c"] == 1_500_000
     assert sizes["paper"]["Taxi-v3", "powr"] == 150_000
-    assert [len(config.runs(real_study, scale)) for scale in sizes] == [11, 75, 301]
 
 
 def test_baselines_have_no_settings_of_their_own(real_study):
@@ -54,21 +53,24 @@ def test_path_of_a_run():
 
 
 def test_an_algorithm_runs_only_where_its_scale_says(study, write_study):
-    study["scales"]["quick"]["only"] = {"powr-authors": {"Taxi-v3": 300}}
-    study["scales"]["quick"]["algorithms"] = ["powr"]
-    study["scales"]["quick"]["seeds"] = 1
+    study["scales"]["quick"] = {
+        "seeds": 1,
+        "algorithms": ["powr"],
+        "timesteps": {"FrozenLake-v1": 5000, "Taxi-v3": 5000, "MountainCar-v0": 5000},
+        "only": {"rmax": {"Taxi-v3": 300}},
+    }
     study = config.load(write_study(study))
     places = [(run.environment, run.algorithm) for run in config.runs(study, "quick")]
     assert places == [
         ("FrozenLake-v1", "powr"),
         ("Taxi-v3", "powr"),
-        ("Taxi-v3", "powr-authors"),
+        ("Taxi-v3", "rmax"),
         ("MountainCar-v0", "powr"),
     ]
-    assert config.resolve(study, "quick", "Taxi-v3", "powr-authors")["timesteps"] == 300
-    message = "environment of powr-authors at scale quick: FrozenLake-v1 is not one of Taxi-v3"
+    assert config.resolve(study, "quick", "Taxi-v3", "rmax")["timesteps"] == 300
+    message = "environment of rmax at scale quick: FrozenLake-v1 is not one of Taxi-v3"
     with pytest.raises(SuiteError, match=message):
-        config.resolve(study, "quick", "FrozenLake-v1", "powr-authors")
+        config.resolve(study, "quick", "FrozenLake-v1", "rmax")
 
 
 # -- digests --------------------------------------------------------------------------------------

@@ -26,12 +26,3 @@ def test_the_profile_for_a_cluster_starts_the_paper_scale_at_once():
     assert (
         yaml.safe_load((ROOT / "profiles/slurm/config.yaml").read_text())["jobs"] == RUNS["paper"]
     )
-
-
-def test_runs_that_are_counted_in_words():
-    counted = {
-        "Makefile": ("paper", r"what is missing of (\d+) runs"),
-        "docs/reliability.md": ("smoke", r"whole smoke scale there \((\d+) runs"),
-    }
-    for name, (scale, pattern) in counted.items():
-        assert re.findall(pattern, (ROOT / name).read_text()) == [str(RUNS[scale])], name

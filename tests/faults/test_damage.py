@@ -37,7 +37,7 @@ def test_a_damaged_run_file_is_named_and_nothing_is_made_of_it(reference, finish
     assert done.returncode != 0
     assert f"{name}: " in done.stderr
     assert "Delete it and the .json beside it, and run again" in done.stderr
-    for table in ("curves.csv", "thresholds.csv", "summary.csv", "summary.md"):
+    for table in ("curves.csv", "runs.csv", "summary.csv", "summary.md"):
         assert not (finished.folder / "results" / "tiny" / table).exists()
     assert not trained(jobs(done.stderr))
     for suffix in (".csv", ".json"):

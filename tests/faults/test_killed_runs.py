@@ -14,12 +14,12 @@ pytestmark = pytest.mark.faults
 
 SINGLE = {
     "seeds": 1,
-    "algorithms": ["powr", "a2c-authors"],
+    "algorithms": ["optimistic-powr", "a2c-authors"],
     "timesteps": {"MountainCar-v0": 300},
     "overrides": {"a2c-authors": {"MountainCar-v0": 20000}},
 }
 
-# At the end of the copy's powr/planners.py: a plan within an episode begins and never ends.
+# At the end of the copy's powr/optimistic/planners.py: a plan within an episode never ends.
 HOLD = """
 
 def _hold(*_):
@@ -33,7 +33,7 @@ _plan = BoxPlanner.plan
 
 
 def _held_plan(self):
-    if self.size > 100 and self._rewards:  # those of the episode under way
+    if self._size > 100 and self._rewards:  # those of the episode under way
         DisplacementModel._solve = _hold
     _plan(self)
 
@@ -112,12 +112,12 @@ def test_a_vectorised_baseline_killed_while_it_trains(repository, undisturbed):
     check_resumed(repository, undisturbed, "a2c-authors")
 
 
-def test_powr_killed_in_a_plan_within_an_episode(repository, undisturbed):
-    planners = repository.folder / "powr" / "planners.py"
+def test_an_agent_killed_in_a_plan_within_an_episode(repository, undisturbed):
+    planners = repository.folder / "powr" / "optimistic" / "planners.py"
     source = planners.read_text()
     planners.write_text(source + HOLD)
     planning = repository.folder / "planning"
-    kill_when(planning.exists, repository, "--", *targets(repository, "powr"))
-    assert len(progress(repository)) == 1  # the evaluation at timestep 100; the next is at 178
+    kill_when(planning.exists, repository, "--", *targets(repository, "optimistic-powr"))
+    assert "100 of 300 timesteps" in progress(repository)[-1]  # the next evaluation is at 178
     planners.write_text(source)
-    check_resumed(repository, undisturbed, "powr")
+    check_resumed(repository, undisturbed, "optimistic-powr")

@@ -2,52 +2,48 @@
 
 import pandas as pd
 
+from suite.config.kinds import DEEP_OF_SOURCE, LIBRARY, POWR
 from suite.plots.render import Tables
 
 GRID = [100, 1000, 10_000]
+KEY = ["environment", "algorithm", "policy"]
+KINDS = {"powr": POWR, "dqn-tuned": DEEP_OF_SOURCE[LIBRARY]}
 
 
 def make_tables(seeds=(3, 3, 3, 3)) -> Tables:
     """`seeds`: how many runs of the three planned are there, in the order of PAIRS."""
     counts = dict(zip(PAIRS, seeds, strict=True))
     curves = [
-        (environment, algorithm, timestep, mean, mean - spread, mean + spread, counts[pair])
+        (*pair, "deterministic", timestep, mean, mean - spread, mean + spread, counts[pair])
         for pair, (means, spread) in CURVES.items()
-        for (environment, algorithm) in [pair]
         for timestep, mean in zip(GRID, means, strict=False)
         if counts[pair]
     ]
-    thresholds = [
-        (*pair, seed, THRESHOLDS[pair[0]][0], timestep)
+    runs = [
+        (*pair, "deterministic", seed, THRESHOLDS[pair[0]][0], timestep)
         for pair, times in TIMES.items()
         for seed, timestep in enumerate(times[: counts[pair]])
     ]
     summary = [
-        (*pair, "library defaults", counts[pair], 3, GRID[len(CURVES[pair][0]) - 1], threshold)
+        (*pair, "deterministic", KINDS[pair[1]], counts[pair], 3, budget(pair), threshold)
         for pair in PAIRS
         for threshold in THRESHOLDS[pair[0]]
     ]
     return Tables(
         pd.DataFrame(
             curves,
-            columns=["environment", "algorithm", "timestep", "mean", "min", "max", "seeds"],
+            columns=[*KEY, "timestep", "mean", "min", "max", "seeds"],
         ),
-        pd.DataFrame(
-            thresholds, columns=["environment", "algorithm", "seed", "threshold", "timestep"]
-        ),
+        pd.DataFrame(runs, columns=[*KEY, "seed", "threshold", "first_arrival"]),
         pd.DataFrame(
             summary,
-            columns=[
-                "environment",
-                "algorithm",
-                "source",
-                "seeds",
-                "seeds_planned",
-                "timesteps",
-                "threshold",
-            ],
+            columns=[*KEY, "kind", "seeds", "seeds_planned", "timesteps", "threshold"],
         ),
     )
+
+
+def budget(pair):
+    return GRID[len(CURVES[pair][0]) - 1]
 
 
 THRESHOLDS = {"FrozenLake-v1": [0.8], "Taxi-v3": [6, 8]}

@@ -70,19 +70,19 @@ def test_everything_lies_within_the_axes(panels):
 def test_one_legend_names_algorithms_as_the_paper_does():
     figure = draw(make_tables())
     (legend,) = figure.legends
-    assert [text.get_text() for text in legend.texts] == ["POWR", "DQN-tuned", "threshold"]
+    assert [text.get_text() for text in legend.texts] == ["POWR", "DQN, tuned", "threshold"]
 
 
 @pytest.mark.parametrize(
     ("seeds", "expected"),
     [
         ((3, 3, 3, 3), "over 3 seeds."),
-        ((3, 1, 3, 3), "over 3 seeds, but FrozenLake-v1: 1 of DQN-tuned."),
-        ((3, 3, 0, 2), "over 3 seeds, but Taxi-v3: none of POWR, 2 of DQN-tuned."),
-        ((3, 1, 3, 1), "over 3 seeds, but 1 of DQN-tuned."),
+        ((3, 1, 3, 3), "over 3 seeds, but FrozenLake-v1: 1 of DQN, tuned."),
+        ((3, 3, 0, 2), "over 3 seeds, but Taxi-v3: none of POWR, 2 of DQN, tuned."),
+        ((3, 1, 3, 1), "over 3 seeds, but 1 of DQN, tuned."),
         (
             (2, 2, 2, 1),
-            "FrozenLake-v1: 2 of POWR and DQN-tuned; Taxi-v3: 2 of POWR, 1 of DQN-tuned.",
+            "FrozenLake-v1: 2 of POWR and DQN, tuned; Taxi-v3: 2 of POWR, 1 of DQN, tuned.",
         ),
     ],
 )

@@ -8,21 +8,22 @@ from matplotlib.text import Text
 
 from suite.plots.ladder import draw, in_order
 
+D = "deterministic"
 ROWS = [
-    # algorithm, kind, budget, seeds, reached, median, earliest, latest, seconds, measured by
-    ("powr", "POWR", 1000, 3, 3, 100, 100, 200, 1.5, "CPU"),
-    ("powr-authors", "POWR", 1000, 0, 0, None, None, None, None, None),
-    ("dyna-q", "textbook", 1000, 3, 3, 150, 100, 160, 2.0, "CPU"),
-    ("rmax", "textbook", 1000, 3, 3, 120, 100, 160, 1.0, "CPU"),
-    ("ppo", "deep, library defaults", 10_000, 3, 1, None, 5000, None, None, "clock"),
-    ("dqn", "deep, library defaults", 10_000, 3, 0, None, None, None, None, "clock"),
-    ("a2c", "deep, library defaults", 10_000, 2, 2, 4000, 3000, 5000, 90.0, "clock"),
+    # algorithm, policy, kind, budget, seeds, reached, median, earliest, latest, seconds, by what
+    ("powr", D, "the paper's POWR", 1000, 3, 3, 100, 100, 200, 1.5, "CPU"),
+    ("powr", "sampled", "the paper's POWR", 1000, 0, 0, None, None, None, None, None),
+    ("dyna-q", D, "textbook", 1000, 3, 3, 150, 100, 160, 2.0, "CPU"),
+    ("rmax", D, "textbook", 1000, 3, 3, 120, 100, 160, 1.0, "CPU"),
+    ("ppo", D, "deep, library defaults", 10_000, 3, 1, None, 5000, None, None, "clock"),
+    ("dqn", D, "deep, library defaults", 10_000, 3, 0, None, None, None, None, "clock"),
+    ("a2c", D, "deep, library defaults", 10_000, 2, 2, 4000, 3000, 5000, 90.0, "clock"),
 ]
 
 
 @pytest.fixture
 def table():
-    columns = ["algorithm", "kind", "timesteps", "seeds", "n_reached", "median"]
+    columns = ["algorithm", "policy", "kind", "timesteps", "seeds", "n_reached", "median"]
     columns += ["earliest", "latest", "seconds_to_threshold", "measured_by"]
     return pd.DataFrame(ROWS, columns=columns).assign(
         environment="Taxi-v3",
@@ -30,6 +31,7 @@ def table():
         floor_low=30,
         floor_high=40,
         seeds_planned=3,
+        first_evaluation=[10] * 4 + [100] * 3,
         seconds_in_all=600.0,
     )
 
@@ -50,7 +52,7 @@ def names(panel):
 
 
 def test_kinds_stand_apart_and_each_begins_with_its_earliest(panel):
-    assert list(names(panel)) == ["POWR", "POWR-authors", "R-max", "Dyna-Q", "A2C", "PPO", "DQN"]
+    assert list(names(panel)) == ["POWR", "POWR, sampled", "R-max", "Dyna-Q", "A2C", "PPO", "DQN"]
     gaps = [after - before for before, after in itertools.pairwise(names(panel).values())]
     assert [gap > 1 for gap in gaps] == [False, True, False, True, False, False]
 
@@ -61,7 +63,7 @@ def test_marks_are_medians(panel):
         for line in panel.lines
         if not line.get_label().startswith("_")
     }
-    assert marks == {"powr": 100, "rmax": 120, "dyna-q": 150, "a2c": 4000}
+    assert marks == {"POWR": 100, "R-max": 120, "Dyna-Q": 150, "A2C": 4000}
 
 
 def test_a_run_that_never_arrives_is_a_bound(panel):
@@ -101,3 +103,8 @@ def test_no_floor_where_there_is_none(table):
 def test_order_of_those_without_a_median(table):
     deep = table[table["kind"] == "deep, library defaults"]
     assert [row["algorithm"] for row in in_order(deep)] == ["a2c", "ppo", "dqn"]
+
+
+def test_says_where_evaluation_begins(table):
+    note = " ".join(draw(table).get_supxlabel().split())
+    assert "at 10 timesteps, of deep networks at 100." in note

@@ -8,7 +8,7 @@ import sys
 import pandas as pd
 import pytest
 
-from suite.config.kinds import AUTHORS, LIBRARY
+from suite.config.kinds import AUTHORS, DEEP_OF_SOURCE, LIBRARY
 from suite.plots import render, threshold_boxplots
 
 from .tables import make_tables
@@ -39,37 +39,56 @@ def test_drawn_twice_is_byte_identical(figure, results):
         assert (results / "first" / name).read_bytes() == (results / "second" / name).read_bytes()
 
 
-def test_the_authors_version_shows_their_settings_alone(results):
-    """Under a name of its own."""
-    table = results / "tiny" / "summary.csv"
-    summary = pd.read_csv(table)
-    summary.loc[summary["algorithm"] == "dqn-tuned", "source"] = AUTHORS
-    summary.to_csv(table, index=False)
+def both_policies(tables):
+    """The tables with each run judged by its sampled policy too."""
+    return render.Tables(
+        *(pd.concat([table, table.assign(policy="sampled")], ignore_index=True) for table in tables)
+    )
+
+
+def test_the_papers_figures_show_both_policies_of_powr_and_baselines_of_one_source():
+    tables = both_policies(make_tables())
+    authors = tables.summary["kind"].replace(DEEP_OF_SOURCE[LIBRARY], DEEP_OF_SOURCE[AUTHORS])
+    powr = ["powr-deterministic", "powr-sampled"]
+    for summary, source, others in (
+        (tables.summary, LIBRARY, ["dqn-tuned"]),
+        (tables.summary, AUTHORS, []),
+        (tables.summary.assign(kind=authors), AUTHORS, ["dqn-tuned"]),
+    ):
+        shown = render.of_paper(tables._replace(summary=summary), source)
+        for table in shown:
+            assert sorted(set(table["algorithm"])) == sorted([*others, *powr])
+            baselines = table[table["algorithm"] == "dqn-tuned"]
+            assert set(baselines["policy"]) <= {"deterministic"}
+
+
+def test_the_authors_version_has_a_name_of_its_own(results):
     options = ["threshold_boxplots", "--scale", "tiny", "--results", str(results)]
     assert render.main([*options, "--authors"]) == render.main(options) == 0
-    drawn = {
-        name: (results / "tiny" / f"{name}.svg").read_text()
+    drawn = [
+        (results / "tiny" / f"{name}.svg").read_text()
         for name in ("threshold_boxplots", "threshold_boxplots_authors")
-    }
-    assert drawn["threshold_boxplots"] != drawn["threshold_boxplots_authors"]
-    tables = render.read_tables(results / "tiny", "threshold_boxplots", render.Tables)
-    assert render.of_source(tables, AUTHORS).algorithms == ["dqn-tuned"]
-    assert set(render.of_source(tables, AUTHORS).thresholds["algorithm"]) == {"dqn-tuned"}
-    assert render.of_source(tables, LIBRARY).algorithms == ["powr"]
+    ]
+    assert drawn[0] != drawn[1]
 
 
-def test_a_scale_without_the_authors_settings_is_one_message(results, capsys):
-    options = ["training_curves", "--scale", "tiny", "--results", str(results), "--authors"]
+def test_a_scale_without_powr_and_baselines_is_one_message(results, capsys):
+    table = results / "tiny" / "summary.csv"
+    pd.read_csv(table).assign(kind="textbook").to_csv(table, index=False)
+    options = ["training_curves", "--scale", "tiny", "--results", str(results)]
     assert render.main(options)
     (line,) = capsys.readouterr().err.splitlines()
-    assert "no algorithm with authors' probable settings" in line
+    assert "neither the paper's POWR nor a baseline" in line
 
 
-def test_captions_say_under_which_settings():
-    tables = make_tables()
-    assert "as their libraries have them" in threshold_boxplots.draw(tables).get_supxlabel()
-    authors = tables._replace(summary=tables.summary.assign(source=AUTHORS))
-    assert "authors probably used" in threshold_boxplots.draw(authors).get_supxlabel()
+@pytest.mark.parametrize(
+    ("source", "words"), [(LIBRARY, "with library defaults"), (AUTHORS, "its authors probably")]
+)
+def test_captions_name_the_algorithm_and_its_settings(source, words):
+    shown = render.of_paper(make_tables(), source)
+    caption = " ".join(threshold_boxplots.draw(shown).get_supxlabel().split())
+    assert "POWR is the paper's algorithm" in caption
+    assert words in caption
 
 
 def test_a_missing_table_is_one_message(tmp_path, capsys):

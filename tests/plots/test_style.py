@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
-from suite.plots.style import KNOWN, SPARE, looks
+from suite.plots.style import EXTENSION, KNOWN, SAMPLED, SPARE, looks
 
 # Machado, Oliveira and Fernandes (2009), severity 1, on linear RGB.
 SIGHT = {
@@ -58,9 +58,11 @@ def test_grey_print_keeps_them_apart():
 
 
 def test_every_algorithm_has_a_line_and_a_marker_of_its_own():
-    every = [*KNOWN.values(), *SPARE]
-    for attribute in ("colour", "dashes", "marker"):
-        assert len({getattr(look, attribute) for look in every}) == len(every)
+    every = [*KNOWN.values(), EXTENSION, *SPARE]
+    assert len({look.colour for look in every}) == len(every)
+    for attribute in ("dashes", "marker"):
+        found = {getattr(look, attribute) for look in [*every, SAMPLED]}
+        assert len(found) == len(every) + 1
 
 
 def test_a_new_algorithm_leaves_the_others_as_they_are():
@@ -69,5 +71,5 @@ def test_a_new_algorithm_leaves_the_others_as_they_are():
 
 
 def test_under_the_authors_settings_an_algorithm_looks_as_under_its_own():
-    assert looks(["powr-authors", "dqn-authors"])["dqn-authors"] == KNOWN["dqn"]
+    assert looks(["powr-sampled", "dqn-authors"])["dqn-authors"] == KNOWN["dqn"]
     assert looks(["dqn", "dqn-authors"])["dqn-authors"] == SPARE[0]

@@ -44,7 +44,7 @@ def test_panels_name_environment_and_threshold(panels):
 
 
 def test_rows_are_named_once(panels):
-    assert [label.get_text() for label in panels[0].get_yticklabels()] == ["POWR", "DQN-tuned"]
+    assert [label.get_text() for label in panels[0].get_yticklabels()] == ["POWR", "DQN, tuned"]
     assert list(panels[1].get_yticklabels()) == []
 
 
@@ -73,7 +73,7 @@ def test_missing_runs_are_no_failures():
     assert texts(figure.axes[0]) == {1: "no run"}
     ends = [line.get_ydata() for line in figure.axes[0].lines if line.get_label() == "budget"]
     assert ends == [[0]]  # no end of a training that never began
-    assert "FrozenLake-v1: none of DQN-tuned" in " ".join(figure.get_supxlabel().split())
+    assert "FrozenLake-v1: none of DQN, tuned" in " ".join(figure.get_supxlabel().split())
 
 
 def test_an_algorithm_that_does_not_run_on_an_environment_is_no_failure():

@@ -17,7 +17,7 @@ def root(tmp_path, monkeypatch):
         "figures/Taxi-v3.gif",
         "figures/theory.pdf",
         "figures/ablations/choices.pdf",
-        "results/paper/Taxi-v3/powr-authors/seed0-0123456789ab.npz",
+        "results/paper/Taxi-v3/powr/seed0-0123456789ab.npz",
         "results/paper/.summary.md.tmp",
         "results/quick/summary.csv",
     ]
@@ -34,6 +34,7 @@ def test_lists_the_paper_scale_and_its_figures(root):
         "figures/Taxi-v3.gif",
         "figures/training_curves.pdf",
         "results/paper/Taxi-v3/powr/seed0-0123456789ab.csv",
+        "results/paper/Taxi-v3/powr/seed0-0123456789ab.npz",
         "results/paper/summary.csv",
     ]
     assert manifest.faults(root) == {}
@@ -44,7 +45,7 @@ def test_sha256sum_reads_it(root):
         ["sha256sum", "--check", "--strict", manifest.MANIFEST], capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.count(": OK\n") == 4
+    assert done.stdout.count(": OK\n") == 5
 
 
 def test_faults_are_named(root):

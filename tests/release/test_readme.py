@@ -1,60 +1,109 @@
-"""The README's table is renewed in its place, and nowhere else."""
+"""The README's generated parts: in their places, and with no number that is not in a table."""
+
+import re
 
 import pandas as pd
 import pytest
 
-from suite import SuiteError
-from suite.claims.verdicts import THEORY_VERDICTS
-from suite.release import readme
+from suite import SuiteError, markdown
+from suite.claims import ledger
+from suite.claims.ledger import Judged
+from suite.claims.verdicts import Finding, Outcome
+from suite.config.kinds import AUTHORS, DEEP_OF_SOURCE, EXTENSION, LIBRARY, POWR, TEXTBOOK
+from suite.multiverse.shares import Share
+from suite.release import answer, readme
+from tests.support.replication import ROOT
 
-SUMMARY = pd.DataFrame(
-    {
-        "environment": "Taxi-v3",
-        "algorithm": ["powr", "dqn"],
-        "source": "library defaults",
-        "policy": "deterministic",
-        "seeds": [7, 2],
-        "seeds_planned": 7,
-        "timesteps": [150_000, 1_500_000],
-        "threshold": 6.0,
-        "n_reached": [7, 0],
-        "timesteps_to_threshold": [12_589.0, float("nan")],
-        "timesteps_to_threshold_low": float("nan"),
-        "timesteps_to_threshold_high": float("nan"),
-        "earliest": [11_220.0, float("nan")],
-        "latest": [14_125.0, float("nan")],
-    }
+NAN = float("nan")
+RUNS = [
+    # algorithm, kind, policy, threshold, reached, median, earliest, latest, final return
+    ("powr", POWR, "deterministic", 6, 7, 11_111, 9_001, 12_001, 7.5),
+    ("powr", POWR, "deterministic", 8, 6, 13_111, 9_002, NAN, 7.5),
+    ("powr", POWR, "sampled", 6, 7, 22_222, 19_001, 25_001, 7.25),
+    ("dqn", DEEP_OF_SOURCE[LIBRARY], "deterministic", 6, 0, NAN, NAN, NAN, -143.5),
+    ("dqn", DEEP_OF_SOURCE[LIBRARY], "deterministic", 8, 0, NAN, NAN, NAN, -143.5),
+    ("dqn-authors", DEEP_OF_SOURCE[AUTHORS], "deterministic", 6, 7, 77_777, 7_001, 7_002, 6.5),
+    ("ppo", DEEP_OF_SOURCE[LIBRARY], "deterministic", 6, 2, NAN, 5_001, NAN, -200.0),
+    ("rmax", TEXTBOOK, "deterministic", 6, 7, 3_333, 3_001, 4_001, 7.75),
+    ("optimistic-powr", EXTENSION, "deterministic", 6, 7, 2_222, 2_001, 3_002, 7.875),
+]
+COLUMNS = ["algorithm", "kind", "policy", "threshold", "n_reached", "timesteps_to_threshold"]
+SUMMARY = pd.DataFrame(RUNS, columns=[*COLUMNS, "earliest", "latest", "final_mean"]).assign(
+    environment="Taxi-v3", seeds=7
 )
 
 
-TOP = f"{readme.BEGIN_VERDICTS}old\n{readme.END}"
-COUNTS = {
-    "Experiments": {"reproduced": 9, "partly": 2, "not reproduced": 0, "not tested": 1},
-    "Theory": dict(zip(THEORY_VERDICTS, range(5), strict=True)),
-}
+@pytest.fixture(scope="module")
+def document():
+    return ledger.load(ROOT / "claims.yaml")
 
 
-def test_table_is_renewed_between_its_comments():
-    text = f"{TOP}before\n{readme.BEGIN}old\n{readme.END}after\n"
-    new = readme.renew(text, SUMMARY, COUNTS)
-    assert new.startswith(
-        f"{readme.BEGIN_VERDICTS}\n| sentences of the paper | reproduced | partly |"
-    )
-    assert "| Experiments | 9 | 2 | 0 | 1 |\n\n|  | identity checked |" in new
-    assert (
-        f"| Theory | 0 | 1 | 2 | 3 | 4 |\n\n{readme.END}before\n{readme.BEGIN}9 of 14 runs " in new
-    )
-    assert "| algorithm | Taxi-v3, return 6 |" in new
-    assert "| POWR | 7 of 7: 12,589 |\n| DQN | 0 of 2 |\n" in new
-    assert new.endswith(f"\n\n{readme.END}after\n")
-    assert readme.renew(new, SUMMARY, COUNTS) == new
+def judge(document, verdict="reproduced"):
+    """Every claim that has sets with one verdict, and three findings, two of which support it."""
+    findings = [Finding("E", "s", 1.0, supports=each) for each in (True, True, False)]
+    return [
+        Judged(claim, Outcome(verdict, findings), False, [], against)
+        for claim, against, _ in ledger.questions(document)
+        if against
+    ]
 
 
-def test_table_shows_what_the_paper_shows():
-    peer = SUMMARY.iloc[[0]].assign(algorithm="rmax", source="chosen on development seeds")
-    assert readme.block(pd.concat([SUMMARY, peer])) == readme.block(SUMMARY)
+def share(claim, against, holds, universes):
+    return Share(claim, against, "all", "", universes, universes, holds, holds / universes)
 
 
-def test_a_readme_without_the_comments_is_refused():
-    with pytest.raises(SuiteError, match=r"README\.md: lacks the lines"):
-        readme.renew(f"{TOP}before\n{readme.BEGIN}after\n", SUMMARY, {})
+def test_parts_are_renewed_between_their_comments():
+    begin = readme.BEGIN.format("answer")
+    text = f"before\n{begin}old\n{readme.END}after\n"
+    new = readme.renew(text, {"answer": "new"})
+    assert new == f"before\n{begin}\nnew\n\n{readme.END}after\n"
+    assert readme.renew(new, {"answer": "new"}) == new
+    with pytest.raises(SuiteError, match=r"README\.md: lacks the lines .*table"):
+        readme.renew(text, {"table": "new"})
+
+
+def test_one_row_per_sentence_with_both_verdicts_and_what_was_seen(document):
+    head, *rows = answer.table(judge(document), document, [], SUMMARY)
+    assert head[1:3] == ("against library defaults", "against authors' probable settings")
+    assert len(rows) == 8
+    seen = {row[0]: row[-1] for row in rows}
+    (quicker,) = [text for said, text in seen.items() if "fewer timesteps" in said]
+    assert "22,222" in quicker
+    assert "77,777" in quicker
+    (eight,) = [text for said, text in seen.items() if "threshold 8" in said]
+    assert eight == "POWR: 6 of 7 runs; DQN: 0 of 7 runs"
+    (six,) = [text for said, text in seen.items() if "PPO meets" in said]
+    assert six == "PPO: 2 of 7 runs"
+    (ends,) = [text for said, text in seen.items() if "local optimum" in said]
+    assert ends == "mean return at the end: POWR 7.5, DQN -143.5 and 6.5, the others at most -200.0"
+
+
+def test_shares_are_those_of_the_last_row_of_each_part(document):
+    (quicker, *_) = answer.experiments(judge(document), document)
+    first, second, *_ = quicker.claims
+    shares = [
+        *(share(first, "defaults", 1, 16), share(first, "defaults", 12, 16)),
+        *(share(second, "defaults", 0, 16), share(first, "authors", 16, 16)),
+    ]
+    assert answer.share_text(quicker, shares, document["sets"]) == "38% and 100% of universes"
+    assert answer.share_text(quicker, [], document["sets"]) == ""
+
+
+def test_the_answer_counts_sentences_and_says_where_it_is_preliminary(document):
+    text = answer.answer(judge(document), document, [])
+    assert text.count("8 are reproduced and 0 partly against baselines with") == 2
+    assert "needs fewer timesteps than every baseline is reproduced in all" in text
+    early = [entry._replace(preliminary=True) for entry in judge(document)]
+    assert answer.answer(early, document, []).startswith("Preliminary. ")
+
+
+def test_every_number_comes_from_a_table(document):
+    """But for counts of parts, comparisons and environments, which are those of claims.csv."""
+    table = markdown.table(answer.table(judge(document), document, [], SUMMARY))
+    text = table + answer.beyond(SUMMARY)
+    counted = r"(all )?\d+( of \d+)? (parts|comparisons|environments)|\w+-v\d"
+    numbers = set(re.findall(r"-?\d[\d,]*(?:\.\d+)?", re.sub(counted, "", text)))
+    cells = {f"{cell:,.0f}" for cell in SUMMARY.select_dtypes("number").stack()}
+    assert numbers <= cells | {f"{cell:,.1f}" for cell in SUMMARY["final_mean"]}
+    assert {"22,222", "77,777", "3,333", "2,222", "-143.5"} <= numbers
+    assert answer.beyond(SUMMARY.replace(3_333, 99_999)) != answer.beyond(SUMMARY)

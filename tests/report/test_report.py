@@ -16,6 +16,7 @@ from suite import config
 from suite.claims import deviations, ledger
 from suite.claims.page import Group, group_of
 from suite.claims.verdicts import THEORY_VERDICTS, VERDICTS
+from suite.config.kinds import kind_of
 from suite.report import evidence, explorer, report
 from suite.results.summary import Planned
 from tests.support import replication
@@ -211,22 +212,22 @@ class TestExplorerData:
                     seen += 1
         assert seen == len(list((complete / "quick").glob("*/*/seed*.csv"))) > 45
 
-    def test_sorts_algorithms_by_family_and_names_their_sources(self, page, study):
-        algorithms = page.explorer["algorithms"]
-        keys = [entry["key"] for entry in algorithms]
-        ranks = [explorer.rank(study["algorithms"][key]["class"]) for key in keys]
-        assert ranks == sorted(ranks)
-        assert keys[0] == "powr"
-        assert set(keys) == {run.algorithm for run in config.runs(study, "quick")}
-        for entry in algorithms:
-            kind = study["algorithms"][entry["key"]]["source"]["kind"]
-            assert page.explorer["sources"][entry["source"]] == kind
-        classes = ["rmax", "powr", "dqn"]
-        assert sorted(classes, key=explorer.rank) == ["powr", "dqn", "rmax"]
+    def test_groups_algorithms_by_kind_and_shows_those_of_the_paper_first(self, page, study):
+        algorithms, kinds = page.explorer["algorithms"], page.explorer["kinds"]
+        assert {each["key"] for each in algorithms} == {
+            run.algorithm for run in config.runs(study, "quick")
+        }
+        for each in algorithms:
+            assert kinds[each["kind"]] == kind_of(study["algorithms"][each["key"]])
+            assert each["source"] == study["algorithms"][each["key"]]["source"]["kind"]
+        shown = [each["key"] for each in algorithms if each["shown"]]
+        assert shown == [each["key"] for each in algorithms[:5]]
+        assert shown == ["powr", "a2c", "dqn", "ppo", "trpo"]
 
-    def test_tells_sources_apart_by_line_and_algorithms_by_colour(self, study):
+    def test_tells_kinds_apart_by_line_and_algorithms_by_colour(self, study):
         planned = [
-            Planned("Taxi-v3", name, 1, [100]) for name in ("powr", "dqn", "dqn-authors", "a2c")
+            Planned("Taxi-v3", name, 1, [100], kind=kind_of(study["algorithms"][name]))
+            for name in ("powr", "dqn", "dqn-authors", "a2c")
         ]
         columns = ["environment", "algorithm", "seed"]
         shown = explorer.describe(study, planned, pd.DataFrame(columns=columns), [], 0.05)
@@ -282,7 +283,7 @@ class TestMissingRuns:
         assert f"4 of {len(config.runs(study, 'quick'))} runs are missing" in text
         assert text_of(page.section("runs")).count("missing") == 4
         assert "PPO no run" in text_of(page.section("cost"))
-        assert "no run of PPO" in text
+        assert "no run: PPO" in text
         reason = "3 of 3 runs of PPO on MountainCar-v0 are missing"
         assert reason in text_of(page.section("earlier-mountaincar"))
         assert [] in [g["runs"] for e in page.explorer["environments"] for g in e["groups"]]
@@ -316,11 +317,6 @@ class TestHostileText:
             ["csv", "json", "npz"],
             [],
         ]
-
-    def test_an_agent_that_is_not_shipped_is_not_offered(self):
-        run = config.Run("paper", "Taxi-v3", "powr-authors", 0, "0" * 12)
-        (group,) = evidence.group_runs([run], {run: SAVED})
-        assert group.files[0][-1] == ["csv", "json"]
 
     def test_addresses_are_quoted(self):
         run = config.Run("quick", 'a"b c#d', "powr", 0, "0" * 12)
@@ -384,22 +380,8 @@ class TestPreliminary:
         assert "scale quick, with 3 seeds" in reason
 
 
-def test_headline_counts_sentences_of_the_paper():
-    def entry(verdict, quote, against=""):
-        rule = "earlier" if against else "as_printed"
-        claim = {"quote": quote, "claim": quote, "place": "", "rule": rule, "against": [against]}
-        return ledger.Judged(claim, ledger.Outcome(verdict), False, [], against)
-
-    judged = [
-        *(entry("refuted", "a"), entry("open", "b")),
-        *(entry("not tested", "c", "theirs"), entry("reproduced", "c", "ours")),
-        *(entry("not reproduced", "d", "ours"), entry("reproduced", "d", "ours")),
-    ]
-    sets = {"ours": {"name": "our settings"}, "theirs": {"name": "their settings"}}
-    expected = (
-        "Experiments, our settings: of 2 sentences of the paper, 1 reproduced, 1 partly. "
-        "Experiments, their settings: of 1 sentences of the paper, 1 not tested. "
-        "Theory: of 2 sentences of the paper, 1 refuted, 1 open."
-    )
-    assert report.headline(judged, sets, preliminary=False) == expected
-    assert report.headline(judged, sets, preliminary=True) == f"Preliminary. {expected}"
+def test_a_generated_page_is_shown_as_paragraphs_and_tables(tmp_path):
+    path = tmp_path / "page.md"
+    assert report.show_markdown(path) == []
+    path.write_text("# Head\n\nOne `word`\nmore.\n\n| a | b |\n| --- | --- |\n| 1 |  |\n")
+    assert report.show_markdown(path) == ["One word more.", [["a", "b"], ["1", ""]]]

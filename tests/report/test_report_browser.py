@@ -4,10 +4,12 @@ import argparse
 import shutil
 
 import numpy as np
+import pandas as pd
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
 from suite import config
+from suite.config.kinds import kind_of
 from suite.names import algorithm_name
 from suite.report import explorer, report
 from suite.results import aggregate, arrivals, statistics
@@ -170,15 +172,15 @@ def algorithms_on(study, environment):
     """Keys of the quick scale's algorithms on an environment, in the order of the explorer."""
     runs = config.runs(study, "quick")
     found = dict.fromkeys(run.algorithm for run in runs if run.environment == environment)
-    return sorted(found, key=lambda key: explorer.rank(study["algorithms"][key]["class"]))
+    return sorted(found, key=lambda key: explorer.ORDER.index(kind_of(study["algorithms"][key])))
 
 
 def shown_at_first(study, environment):
-    """Those of them that the page shows at first: POWR and what shares its source."""
+    """Those of them that the page shows at first: those of the paper's figures."""
     return [
         key
         for key in algorithms_on(study, environment)
-        if explorer.source_of(study, key) == explorer.source_of(study, "powr")
+        if kind_of(study["algorithms"][key]) in explorer.PAPER_KINDS
     ]
 
 
@@ -215,18 +217,19 @@ class TestExploring:
         assert set(column(page, 3)) == {"0 of 3"}
         expect(page.locator("#announcement")).to_contain_text("Threshold 8, first arrival: POWR 0")
 
-    def test_algorithms_and_sources_are_switched(self, page, real_study, on_ice):
+    def test_algorithms_and_kinds_are_switched(self, page, real_study, on_ice):
         names = [algorithm_name(key) for key in on_ice]
         assert column(page, 1) == names
         page.get_by_role("checkbox", name="DQN", exact=True).uncheck()
         assert column(page, 1) == [name for name in names if name != "DQN"]
         page.get_by_role("checkbox", name="DQN", exact=True).check()
-        page.get_by_role("checkbox", name="authors' probable settings").check()
-        page.get_by_role("checkbox", name="library defaults").uncheck()
+        page.get_by_role("checkbox", name="textbook").check()
+        for name in ("the paper's POWR", "deep, library defaults"):
+            page.get_by_role("checkbox", name=name).uncheck()
         others = [
             algorithm_name(key)
             for key in algorithms_on(real_study, "FrozenLake-v1")
-            if explorer.source_of(real_study, key) == "authors' probable settings"
+            if kind_of(real_study["algorithms"][key]) == "textbook"
         ]
         assert len(others) > 1
         assert column(page, 1) == others
@@ -245,6 +248,38 @@ class TestExploring:
             "dqn"
         ]
         assert "DQN earlier in" in page.locator("#outcomes thead").inner_text()
+
+    @pytest.mark.parametrize("chart", ["curves", "boxes"])
+    def test_a_chart_and_its_data_are_downloaded(self, page, real_study, tmp_path, chart):
+        saved = {}
+        for kind in ("png", "csv"):
+            with page.expect_download() as started:
+                page.locator(f"button[data-chart={chart}][data-as={kind}]").click()
+            saved[kind] = tmp_path / started.value.suggested_filename
+            started.value.save_as(saved[kind])
+        assert saved["png"].read_bytes().startswith(b"\x89PNG")
+        table = pd.read_csv(saved["csv"])
+        assert set(table["environment"]) == {"FrozenLake-v1"}
+        assert set(table["algorithm"]) == {"powr", "a2c", "dqn", "ppo", "trpo"}
+        first = table[(table["algorithm"] == "powr") & (table["seed"] == 0)]
+        settings = config.resolve(real_study, "quick", "FrozenLake-v1", "powr")
+        assert len(first) == (len(planned_grid(settings)) if chart == "curves" else 1)
+
+    def test_a_figure_is_downloaded_as_it_was_drawn(self, page, quick, tmp_path):
+        with page.expect_download() as started:
+            page.locator("button[data-figure=training_curves]").click()
+        started.value.save_as(tmp_path / "figure.svg")
+        drawn = quick.with_name("training_curves.svg").read_bytes()
+        assert (tmp_path / "figure.svg").read_bytes() == drawn
+
+    def test_no_table_is_clipped_at_1200_pixels(self, page):
+        page.set_viewport_size({"width": 1200, "height": 900})
+        page.evaluate("document.querySelectorAll('details').forEach((each) => (each.open = true))")
+        clipped = page.evaluate(
+            "[...document.querySelectorAll('.scroll')].filter((each) => each.offsetParent"
+            " && each.scrollWidth > each.clientWidth + 1).map((each) => each.ariaLabel)"
+        )
+        assert clipped == []
 
     def test_seeds_are_shown_on_hover(self, page):
         chart = page.locator("#curves .u-over")

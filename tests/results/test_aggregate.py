@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 
 from suite import SuiteError, config
+from suite.config.kinds import AUTHORS, DEEP_OF_SOURCE, LIBRARY, POWR, TEXTBOOK
 from suite.results import aggregate, arrivals, summary_page
-from suite.results.aggregate import curves, exact_bounds, load_runs, plan, thresholds
+from suite.results.aggregate import curves, exact_bounds, load_runs, plan
 from suite.results.summary import Bounds, Planned, shared_window, summarise
 from tests.support.run_files import PROVENANCE, STUDY, csv_text, run_of, write_run
 
@@ -58,9 +59,17 @@ class TestCurves:
         assert row["mean"] == pytest.approx((0.8 + 0.0 + 0.75) / 3)
         assert (row["min"], row["max"], row["seeds"]) == (0.0, 0.8, 3)
 
+    def test_both_policies_have_curves_where_both_were_recorded(self, evaluations):
+        table = curves(evaluations)
+        policies = table.groupby("algorithm")["policy"].unique()
+        assert list(policies["powr"]) == ["deterministic", "sampled"]
+        assert list(policies["dqn"]) == ["deterministic"]
+        sampled = table.query("environment == 'FrozenLake-v1' and policy == 'sampled'")
+        assert sampled["mean"].tolist() == pytest.approx([0.5] * 3)
+
     def test_columns_and_order_are_those_of_the_study(self, evaluations):
         table = curves(evaluations)
-        assert ",".join(table.columns) == "environment,algorithm,timestep,mean,min,max,seeds"
+        assert ",".join(table.columns) == "environment,algorithm,policy,timestep,mean,min,max,seeds"
         pairs = list(dict.fromkeys(zip(table["environment"], table["algorithm"], strict=True)))
         assert pairs == list(MEANS)
 
@@ -77,34 +86,23 @@ class TestCurves:
         assert table["mean"].iloc[0] == 0.75
 
 
-class TestThresholds:
-    def times(self, evaluations, environment, algorithm, threshold):
-        levels = {"FrozenLake-v1": [0.8], "MountainCar-v0": [-110, -100]}
-        table = thresholds(arrivals.tabulate(evaluations, levels))
-        rows = table[
-            (table["environment"] == environment)
-            & (table["algorithm"] == algorithm)
-            & (table["threshold"] == threshold)
-        ]
+class TestArrivals:
+    def times(self, tables, environment, algorithm, threshold):
+        rows = arrivals.select(tables["runs.csv"], environment, algorithm, threshold)
         assert rows["seed"].tolist() == [0, 1, 2]
-        return rows["timestep"].tolist()
+        return arrivals.as_times(rows[arrivals.FIRST]).tolist()
 
-    def test_a_tie_with_the_threshold_reaches_it(self, evaluations):
-        assert self.times(evaluations, "FrozenLake-v1", "powr", 0.8) == [1000, 100, 5000]
+    def test_a_tie_with_the_threshold_reaches_it(self, tables):
+        assert self.times(tables, "FrozenLake-v1", "powr", 0.8) == [1000, 100, 5000]
 
-    def test_never_reached_is_empty(self, evaluations):
-        assert self.times(evaluations, "FrozenLake-v1", "dqn", 0.8) == [pd.NA, 5000, pd.NA]
+    def test_each_threshold_counts_by_itself(self, tables):
+        assert self.times(tables, "MountainCar-v0", "powr", -110) == [1000, 100, 100]
+        assert self.times(tables, "MountainCar-v0", "powr", -100) == [math.inf, math.inf, 100]
 
-    def test_each_threshold_counts_by_itself(self, evaluations):
-        assert self.times(evaluations, "MountainCar-v0", "powr", -110) == [1000, 100, 100]
-        assert self.times(evaluations, "MountainCar-v0", "powr", -100) == [pd.NA, pd.NA, 100]
-
-    def test_file_has_whole_numbers_and_empty_cells(self, results):
-        text = aggregate.aggregate(STUDY, "tiny", results, partial=False)["thresholds.csv"]
-        lines = text.splitlines()
-        assert lines[0] == "environment,algorithm,seed,threshold,timestep"
-        assert "FrozenLake-v1,dqn,0,0.8," in lines
-        assert "FrozenLake-v1,dqn,1,0.8,5000" in lines
+    def test_never_is_an_empty_cell_and_others_are_whole_numbers(self, results):
+        text = aggregate.aggregate(STUDY, "tiny", results, partial=False)["runs.csv"]
+        assert "FrozenLake-v1,dqn,deterministic,0,0.8,5000,,\n" in text
+        assert "FrozenLake-v1,dqn,deterministic,1,0.8,5000,5000,5000\n" in text
 
 
 class TestSummary:
@@ -167,24 +165,24 @@ class TestSummary:
         head, cells = summary_page.returns(table)
         shown = dict(zip(head, cells, strict=True))
         assert all(
-            ("[" in shown[name]) == enough for name in ("IQM", "score", "area from 0 to 1,000")
+            ("[" in shown[name]) == enough for name in ("IQM", "score", "area from 100 to 1,000")
         )
 
     def test_areas_begin_after_the_last_first_update_and_end_with_the_shortest_budget(self, tables):
         row = self.row(tables, "MountainCar-v0", "dqn", threshold=-110)
-        assert (row["area_from"], row["area_until"]) == (100, 1000)
+        assert (row["area_from"], row["area_until"]) == (1000, 1000)
         assert self.row(tables, "FrozenLake-v1", "dqn")["area_until"] == 5000
 
     def test_a_peer_that_trains_briefly_cuts_no_area_short(self):
-        """The window is that of the library's defaults; who does not learn over all has none."""
-        grid = [100, 1000, 10_000]
+        """The window is that of the paper's figures; who does not learn over all has none."""
+        grid = [100, 1000, 5000, 10_000]
         plan = [
-            Planned("E", "powr", 7, grid),
-            Planned("E", "dqn", 7, grid, first_update=100),
-            Planned("E", "rmax", 7, grid[:2], source="chosen on development seeds"),
-            Planned("E", "a2c", 7, grid, first_update=5000, source="authors' probable settings"),
+            Planned("E", "powr", 7, [10, *grid], kind=POWR),
+            Planned("E", "dqn", 7, grid, first_update=100, kind=DEEP_OF_SOURCE[LIBRARY]),
+            Planned("E", "rmax", 7, grid[:2], kind=TEXTBOOK),
+            Planned("E", "a2c", 7, grid, first_update=5000, kind=DEEP_OF_SOURCE[AUTHORS]),
         ]
-        assert shared_window(plan, "E") == (100, 10_000)
+        assert shared_window(plan, "E") == (1000, 10_000)
         runs = pd.DataFrame(
             {"environment": "E", "algorithm": planned.algorithm, "seed": 0, "timestep": timestep}
             | {"mean": 1.0, "exact_return": math.nan, "sampled_mean": math.nan}
@@ -283,7 +281,7 @@ class TestCommandLine:
         out = tmp_path / "out"
         options = ["--scale", "tiny", "--results", str(results), "--out-dir", str(out)]
         assert aggregate.main(options) == 0
-        names = ["curves.csv", "runs.csv", "summary.csv", "summary.md", "thresholds.csv"]
+        names = ["curves.csv", "runs.csv", "summary.csv", "summary.md"]
         assert sorted(path.name for path in out.iterdir()) == names
 
     def test_a_fault_is_one_message_and_no_output(self, results, capsys):

@@ -8,6 +8,7 @@ from suite import config
 from suite.training.evaluation import COLUMNS
 
 DEFAULTS = {"kind": "library defaults"}
+JUNE = {"kind": "authors' probable settings", "repository": "x", "commit": "0123456"}
 STUDY = {
     "environments": {
         "FrozenLake-v1": {
@@ -18,7 +19,7 @@ STUDY = {
         "MountainCar-v0": {"id": "MountainCar-v0", "kwargs": {}, "thresholds": [-110, -100]},
     },
     "algorithms": {
-        "powr": {"class": "powr", "revision": 1, "source": DEFAULTS, "settings": {}},
+        "powr": {"class": "powr", "revision": 1, "source": JUNE, "settings": {}},
         "dqn": {
             "class": "dqn",
             "revision": 1,

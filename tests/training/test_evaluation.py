@@ -143,7 +143,7 @@ def test_refuses_returns_that_are_not_finite():
 
 def test_statistics_are_those_of_the_episodes():
     agent = optimal_agent(TAXI)
-    result = evaluator(TAXI).evaluate(agent)
+    result = evaluator(TAXI).evaluate(agent, 100)
     seeds = np.random.default_rng(1).integers(2**31, size=20)
     envs = [environments.make(TAXI) for _ in range(20)]
     returns = play(envs, lambda states: agent.predict(states, deterministic=True)[0], seeds)
@@ -166,7 +166,7 @@ def test_starts_differ_between_evaluations_and_are_paired_between_agents():
         firsts = []
         for _ in range(3):
             agent.batches.clear()
-            protocol.evaluate(agent)
+            protocol.evaluate(agent, 100)
             firsts.append(agent.batches[0])
         return firsts
 
@@ -180,7 +180,7 @@ def test_sampling_leaves_the_deterministic_columns_alone():
     agent = random_agent(SLIPPERY)
     plain, both = evaluator(SLIPPERY), evaluator(SLIPPERY, sampled_seed=2)
     for _ in range(3):
-        without, with_sampled = plain.evaluate(agent), both.evaluate(agent)
+        without, with_sampled = plain.evaluate(agent, 100), both.evaluate(agent, 100)
         assert without[:6] == with_sampled[:6]
         assert without.sampled_mean is without.sampled_exact_return is None
         assert with_sampled.sampled_mean is not None
@@ -192,7 +192,7 @@ def test_global_random_state_is_neither_read_nor_changed():
     for seed in (3, 4):
         np.random.seed(seed)  # noqa: NPY002
         before = np.random.get_state()[1].tolist()  # noqa: NPY002
-        results.append(evaluator(SLIPPERY, sampled_seed=2).evaluate(agent))
+        results.append(evaluator(SLIPPERY, sampled_seed=2).evaluate(agent, 100))
         assert np.random.get_state()[1].tolist() == before  # noqa: NPY002
     assert results[0] == results[1]
 
@@ -201,20 +201,20 @@ def test_global_random_state_is_neither_read_nor_changed():
 
 
 def test_exact_return_of_known_policies():
-    assert evaluator(FROZEN).evaluate(optimal_agent(FROZEN)).exact_return == pytest.approx(1.0)
-    assert evaluator(TAXI).evaluate(optimal_agent(TAXI)).exact_return == pytest.approx(7.93)
+    assert evaluator(FROZEN).evaluate(optimal_agent(FROZEN), 100).exact_return == pytest.approx(1.0)
+    assert evaluator(TAXI).evaluate(optimal_agent(TAXI), 100).exact_return == pytest.approx(7.93)
     assert evaluator(CAR).mdp is None
 
 
 def test_exact_return_is_what_many_episodes_average_to():
-    result = evaluator(SLIPPERY, episodes=400).evaluate(optimal_agent(SLIPPERY))
+    result = evaluator(SLIPPERY, episodes=400).evaluate(optimal_agent(SLIPPERY), 100)
     error = max(result.std, 0.02) / np.sqrt(result.episodes)
     assert result.mean == pytest.approx(result.exact_return, abs=4 * error)
 
 
 def test_sampled_exact_return_is_what_many_sampled_episodes_average_to():
     agent = TableAgent((optimal_agent(SLIPPERY).table + random_agent(SLIPPERY).table) / 2)
-    result = evaluator(SLIPPERY, sampled_seed=2, episodes=400).evaluate(agent)
+    result = evaluator(SLIPPERY, sampled_seed=2, episodes=400).evaluate(agent, 100)
     share = result.sampled_exact_return  # of the episodes that reach the goal, which pays 1
     error = np.sqrt(share * (1 - share) / result.episodes)
     assert result.sampled_mean == pytest.approx(share, abs=4 * error)
@@ -227,19 +227,19 @@ def test_how_actions_are_numbered_changes_nothing(monkeypatch):
             return 5 + super().predict(observations, deterministic)[0], None
 
     table = optimal_agent(SLIPPERY).table
-    expected = evaluator(SLIPPERY, sampled_seed=2).evaluate(TableAgent(table))
+    expected = evaluator(SLIPPERY, sampled_seed=2).evaluate(TableAgent(table), 100)
     make = environments.make
     monkeypatch.setattr(
         environments,
         "make",
         lambda settings: TransformAction(make(settings), lambda a: a - 5, Discrete(4, start=5)),
     )
-    assert evaluator(SLIPPERY, sampled_seed=2).evaluate(Renumbered(table)) == expected
+    assert evaluator(SLIPPERY, sampled_seed=2).evaluate(Renumbered(table), 100) == expected
 
 
 def test_sampled_exact_return_uses_the_probabilities():
     agent = random_agent(TAXI)
-    result = evaluator(TAXI, sampled_seed=2).evaluate(agent)
+    result = evaluator(TAXI, sampled_seed=2).evaluate(agent, 100)
     mdp = TabularMDP.from_env(environments.make(TAXI))
     assert result.sampled_exact_return == mdp.expected_return(agent.table, 200)
     assert result.sampled_exact_return != result.exact_return
@@ -264,3 +264,10 @@ def test_draw_never_takes_an_impossible_action():
     probabilities = np.array([[0.0, 1.0, 0.0], [0.0, 1 / 3, 2 / 3]])
     assert draw(probabilities, Extreme(0.0)).tolist() == [1, 1]
     assert draw(probabilities, Extreme(np.nextafter(1, 0))).tolist() == [1, 2]
+
+
+def test_early_evaluations_leave_the_later_starts_those_of_all_algorithms():
+    agent = optimal_agent(TAXI)
+    late, early = (evaluator(TAXI, sampled_seed=2, shared_from=100) for _ in range(2))
+    first = early.evaluate(agent, 10)
+    assert early.evaluate(agent, 100) == late.evaluate(agent, 100) != first

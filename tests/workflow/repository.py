@@ -16,7 +16,7 @@ import yaml
 from suite.claims.rules import THEORY_RULES
 
 ROOT = Path(__file__).parent.parent.parent
-TRAINING = ("train", "train_powr")
+TRAINING = ("train", "train_agent")
 CLOCKS = (
     "*.json",
     "*.benchmark.tsv",
@@ -118,7 +118,7 @@ class Repository:
 
 
 def jobs(output: str) -> list[Job]:
-    """The jobs that snakemake says it runs: "Job 3: train_powr: powr on Taxi-v3, seed 0"."""
+    """The jobs that snakemake says it runs: "Job 3: train_agent: powr on Taxi-v3, seed 0"."""
     return [
         Job(rule, *run_of(subject))
         for rule, subject in re.findall(r"^Job \d+: (\w+): (.*)$", output, re.MULTILINE)

@@ -110,7 +110,7 @@ def test_finds_what_was_doctored(shipped, tmp_path):
     edit_last_row(run)
     first, second = sorted(results.glob("*/powr/*.npz"))
     shutil.copyfile(first, second)
-    table = results / "thresholds.csv"
+    table = results / "summary.csv"
     table.write_text(table.read_text().replace(",0.8,", ",0.7,"))
     assert call(repository, "manifest").returncode == 0
     page = results / "claims.md"

@@ -25,7 +25,7 @@ def test_smoke_scale_from_nothing_to_both_figures(tmp_path):
     assert {path.name for path in results.rglob("*.npz")} == agents
     assert len(list((tmp_path / "logs" / "smoke").glob("*/*/seed?-*.log"))) == len(runs)
     assert not list(tmp_path.rglob("*.tmp"))
-    for name in ("curves.csv", "thresholds.csv", "summary.csv", "summary.md"):
+    for name in ("curves.csv", "runs.csv", "summary.csv", "summary.md"):
         assert (results / name).stat().st_size > 0
     for name in ("training_curves", "threshold_boxplots_authors", "ladder"):
         for suffix in ("pdf", "svg", "png"):

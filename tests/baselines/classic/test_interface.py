@@ -71,7 +71,7 @@ def test_takes_exactly_its_budget(peer):
 
 @peers
 def test_callback_stops_at_once(peer):
-    assert build(peer).learn(47, lambda agent: agent.num_timesteps == 17).num_timesteps == 17
+    assert build(peer).learn(47, lambda agent: agent.num_timesteps < 17).num_timesteps == 17
 
 
 @peers

@@ -1,0 +1,208 @@
+"""The answer to "does it replicate?": one sentence, and one row per sentence of the paper.
+
+Every number comes from claims.csv, summary.csv or the multiverse's shares.csv.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from suite.claims.ledger import Judged
+from suite.claims.page import Group, Sentence, joint_text, joint_verdict, sentences
+from suite.claims.verdicts import NOT_TESTED, PARTLY, REPRODUCED
+from suite.config.kinds import DEEP_OF_SOURCE, KINDS, POWR, TEXTBOOK
+from suite.multiverse.shares import Share
+from suite.names import algorithm_name
+
+HEAD = ("the paper says", "against {}", "against {}", "holds in", "what was seen")
+CENTRAL = "quicker"  # the sentence of claims.yaml that the paper's abstract rests on
+EXTENSION = "optimistic-powr"
+
+
+def experiments(judged: Sequence[Judged], document: Mapping[str, Any]) -> list[Sentence]:
+    """The sentences on the results of experiments."""
+    return [each for each in sentences(judged, document) if each.group == Group.EXPERIMENTS]
+
+
+def answer(judged: Sequence[Judged], document: Mapping[str, Any], shares: Sequence[Share]) -> str:
+    """The answer in sentences that can be quoted alone."""
+    sets, said = document["sets"], experiments(judged, document)
+    parts = ["Preliminary."] if any(entry.preliminary for entry in judged) else []
+    central = next((each for each in said if key_of(each) == CENTRAL), None)
+    if central:
+        found = [
+            f"{joint_text(entries)} {whose(sets[name])}" for name, entries in central.parts.items()
+        ]
+        parts.append(
+            "That the paper's POWR needs fewer timesteps than every baseline is "
+            f"{' and '.join(found)}."
+        )
+    counts = []
+    for name, entry in sets.items():
+        verdicts = [joint_verdict(each.parts[name]) for each in said if name in each.parts]
+        whole, some = verdicts.count(REPRODUCED), verdicts.count(PARTLY)
+        counts.append(f"{whole} are reproduced and {some} partly {whose(entry)}")
+    parts.append(f"Of {len(said)} sentences on experiments, {' and '.join(counts)}.")
+    if central and (share := share_text(central, shares, sets)):
+        parts.append(f"Under all plausible settings of POWR the first holds in {share}.")
+    return " ".join(parts)
+
+
+def whose(entry: Mapping[str, Any]) -> str:
+    """The set of baselines in words: against baselines with ..."""
+    return entry["name"].removeprefix("POWR ")
+
+
+def key_of(sentence: Sentence) -> str:
+    entries = next(iter(sentence.parts.values()))
+    return entries[0].claim.get("sentence", "")
+
+
+def table(
+    judged: Sequence[Judged],
+    document: Mapping[str, Any],
+    shares: Sequence[Share],
+    summary: pd.DataFrame,
+) -> list[tuple[str, ...]]:
+    """One row per sentence on the results of experiments, the head first."""
+    sets = document["sets"]
+    head = [
+        text.format(entry["label"]) for text, entry in zip(HEAD[1:3], sets.values(), strict=True)
+    ]
+    rows = [(HEAD[0], *head, *HEAD[3:])]
+    for sentence in experiments(judged, document):
+        verdicts = [
+            joint_text(sentence.parts[name]) if name in sentence.parts else "" for name in sets
+        ]
+        share = share_text(sentence, shares, sets) or "–"
+        rows.append((sentence.short, *verdicts, share, seen(sentence, summary)))
+    return rows
+
+
+def share_text(sentence: Sentence, shares: Sequence[Share], sets: Mapping[str, Any]) -> str:
+    """In what share of all universes and parts a sentence holds, by set of baselines."""
+    found = []
+    for name in sets:
+        # Of a claim about several environments the last row is the one for all of them.
+        last = {share.id: share for share in shares if share.against == name and share.tested}
+        own = [last[claim] for claim in sentence.claims if claim in last]
+        if not own:
+            return ""
+        holds, universes = (sum(getattr(e, key) for e in own) for key in ("holds", "universes"))
+        found.append(f"{holds / universes:.0%}")
+    return " and ".join(found) + " of universes"
+
+
+def seen(sentence: Sentence, summary: pd.DataFrame) -> str:
+    """Half a line of what was seen."""
+    write = SEEN.get(key_of(sentence))
+    if write and not summary.empty:
+        return write(summary)
+    findings = [
+        finding.supports
+        for entries in sentence.parts.values()
+        for entry in entries
+        if entry.outcome.verdict != NOT_TESTED
+        for finding in entry.outcome.findings
+        if finding.supports is not None
+    ]
+    return f"{sum(findings)} of {len(findings)} comparisons support it" if findings else "–"
+
+
+def medians(summary: pd.DataFrame, kinds: Sequence[str], policy: str) -> dict[str, tuple]:
+    """By environment, the smallest median to the first threshold and whose it is."""
+    rows = summary[summary["kind"].isin(kinds) & (summary["policy"] == policy)]
+    found = {}
+    for environment, group in rows.groupby("environment", sort=False):
+        group = group[group["threshold"] == group["threshold"].iloc[0]]
+        best = group.sort_values("timesteps_to_threshold", kind="stable").iloc[0]
+        found[environment] = (best["timesteps_to_threshold"], best["algorithm"])
+    return found
+
+
+def _quicker(summary: pd.DataFrame) -> str:
+    own = medians(summary, [POWR], "sampled")
+    others = medians(summary, list(DEEP_OF_SOURCE.values()), "deterministic")
+    return f"median timesteps, sampled: {_times(own)}; best baseline of both sets: {_times(others)}"
+
+
+def _spread(summary: pd.DataFrame) -> str:
+    rows = summary[(summary["kind"] == POWR) & (summary["policy"] == "sampled")]
+    rows = rows.drop_duplicates("environment")
+    ranges = [f"{_time(row.earliest)} to {_time(row.latest)}" for row in rows.itertuples()]
+    return f"sampled, earliest to latest seed: {'; '.join(ranges)}"
+
+
+def _taxi(threshold: float, names: Sequence[str]) -> Callable[[pd.DataFrame], str]:
+    def write(summary: pd.DataFrame) -> str:
+        here = summary[
+            (summary["environment"] == "Taxi-v3")
+            & (summary["threshold"] == threshold)
+            & (summary["policy"] == "deterministic")
+        ]
+        own = here[[name.partition("-")[0] in names for name in here["algorithm"]]]
+        own = own[own["kind"].isin((POWR, *DEEP_OF_SOURCE.values()))]
+        return "; ".join(
+            f"{algorithm_name(row.algorithm)}: {row.n_reached} of {row.seeds} runs"
+            for row in own.itertuples()
+        )
+
+    return write
+
+
+def _local_optimum(summary: pd.DataFrame) -> str:
+    here = summary[(summary["environment"] == "Taxi-v3") & (summary["policy"] == "deterministic")]
+    here = here[here["kind"].isin((POWR, *DEEP_OF_SOURCE.values()))].drop_duplicates("algorithm")
+    ends = here.set_index("algorithm")["final_mean"].dropna()
+    is_dqn = ends.index.str.startswith("dqn")
+    is_own = ends.index.str.startswith("powr")
+    dqn = " and ".join(f"{end:,.1f}" for end in ends[is_dqn])
+    return (
+        f"mean return at the end: POWR {ends[is_own].min():,.1f}, DQN {dqn}, the others at most "
+        f"{ends[~is_dqn & ~is_own].max():,.1f}"
+    )
+
+
+SEEN = {
+    "quicker": _quicker,
+    "local-optimum": _local_optimum,
+    "taxi-eight": _taxi(8, ("powr", "dqn")),
+    "taxi-six-ppo": _taxi(6, ("ppo",)),
+    "less-variance": _spread,
+    "stable-amount": _spread,
+}
+
+
+def beyond(summary: pd.DataFrame) -> str:
+    """What textbook methods and the extension say, in three sentences."""
+    own = medians(summary, [POWR], "deterministic")
+    peers = medians(summary, [TEXTBOOK], "deterministic")
+    extension = medians(summary[summary["algorithm"] == EXTENSION], KINDS, "deterministic")
+    places = [name for name in own if name in peers]
+    fewer = [name for name in places if _order(peers[name]) < _order(own[name])]
+    named = ", ".join(
+        f"{_time(peers[name][0])} ({algorithm_name(peers[name][1])})" for name in places
+    )
+    return (
+        f"On {len(fewer)} of {len(places)} environments a textbook method needs fewer timesteps "
+        f"than the paper's POWR, judged by deterministic policies. On {', '.join(places)}, median "
+        f"timesteps are {_times(own)} for POWR and {named} for the best textbook method. "
+        f"[OptimisticPOWR](docs/beyond.md), this project's extension, which departs from the "
+        f"paper, needs {_times(extension)}."
+    )
+
+
+def _order(median: tuple[float, str]) -> float:
+    return math.inf if math.isnan(median[0]) else median[0]
+
+
+def _times(found: Mapping[str, tuple[float, str]]) -> str:
+    return ", ".join(_time(time) for time, _ in found.values())
+
+
+def _time(time: float) -> str:
+    return "never" if math.isnan(time) else f"{time:,.0f}"
