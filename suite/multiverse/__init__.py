@@ -42,14 +42,19 @@ class Share(NamedTuple):
         )
 
 
+def read(results: Path = Path("results")) -> list[Share]:
+    """All shares that were counted; of a claim about several environments the last is for all."""
+    path = results / MULTIVERSE / "shares.csv"
+    if not path.exists():
+        return []
+    table = read_table(path, keep_default_na=False, na_values=dict.fromkeys(SHARES, ""))
+    return [Share(**row) for row in table.to_dict("records")]
+
+
 def share_of(claim: str, against: str, results: Path = Path("results")) -> Share | None:
     """In how many universes a claim holds against a set of baselines; None where nobody counted.
 
     Of a claim about several environments: on all of them with the same settings.
     """
-    path = results / MULTIVERSE / "shares.csv"
-    if not path.exists():
-        return None
-    table = read_table(path, keep_default_na=False, na_values=dict.fromkeys(SHARES, ""))
-    rows = table[(table["id"] == claim) & (table["against"] == against)]
-    return Share(**rows.iloc[-1]) if len(rows) else None
+    rows = [row for row in read(results) if (row.id, row.against) == (claim, against)]
+    return rows[-1] if rows else None
