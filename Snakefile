@@ -14,6 +14,7 @@ from pathlib import Path
 
 from snakemake.utils import min_version
 
+from suite import SuiteError
 from suite.config import check_model, load, runs, universes, variant_runs
 from suite.config.kinds import AUTHORS, POWR, kind_of
 from suite.config.models import Workflow
@@ -25,13 +26,18 @@ min_version("9.0")
 # Jobs run with the Python that runs snakemake, also where its environment is not activated.
 os.environ.update(PATH=f"{Path(sys.executable).parent}:{os.environ.get('PATH')}")
 
-SETTINGS = check_model(config, Workflow, "--config")
+# A mistake in --config or envs.yaml is one line, without the traceback of this file.
+try:
+    SETTINGS = check_model(config, Workflow, "--config")
+    STUDY = load("envs.yaml")
+    runs(STUDY, SETTINGS.scale)
+except SuiteError as error:
+    sys.exit(f"snakemake: {error}")
 SCALE, PARTIAL = SETTINGS.scale, SETTINGS.partial
 RESULTS = f"results/{SCALE}"
 FIGURES = "figures" if SCALE == "paper" else f"{RESULTS}/figures"
 SHOWN = ("training_curves", "threshold_boxplots", "ladder")  # the figures of a scale
 
-STUDY = load("envs.yaml")
 RUNS = [Path("results", run.path) for run in runs(STUDY, SCALE)]
 if PARTIAL:
     RUNS = [path for path in RUNS if path.exists()]

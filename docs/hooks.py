@@ -20,7 +20,10 @@ from mkdocs.structure.files import File, Files
 ROOT = Path(__file__).parents[1]
 # Where files from outside docs/ lie in the site, so that no page can have the same place.
 OUTSIDE = "repository"
-PAGES = ("results/paper/summary.md", "results/paper/claims.md")  # these become pages, other files are copied
+PAGES = (
+    "results/paper/summary.md",
+    "results/paper/claims.md",
+)  # these become pages, other files are copied
 
 LINK = re.compile(r"(\]\(|src=\"|href=\")([^)\"#\s]+)")
 FORMULA = re.compile(r'<(span|div) class="arithmatex">(.*?)</\1>', re.DOTALL)

@@ -53,7 +53,7 @@ class WorldModel:
         "exact" has one unknown per distinct state-action pair (per state, for the Dirac kernel).
         "nystrom" fits all data in the span of a dictionary of states from a pivoted Cholesky.
         "auto" is exact for the Dirac kernel and up to `max_rank` distinct pairs, else Nystrom.
-    tolerance : float, default=1e-6
+    tolerance : float, default=1e-7
         Largest error of the Nystrom kernel on its diagonal, relative to the largest k(x, x).
     max_rank : int, default=1000
         Largest number of states in the Nystrom dictionary.

@@ -85,8 +85,8 @@ REMOVE = object()
 STUDIES = {
     "no environments": (["environments"], {}, "environments"),
     "environments of text": (["environments"], "FrozenLake-v1", "environments: 'FrozenLake-v1'"),
-    "no scales": (["scales"], REMOVE, "the file: scales is missing"),
-    "unknown section": (["colours"], {}, "the file: colours is not known"),
+    "no scales": (["scales"], REMOVE, "envs.yaml: scales is missing: add it"),
+    "unknown section": (["colours"], {}, "envs.yaml: colours is not known here"),
     "name that climbs": (["environments", ".."], {}, "envs.yaml: environments"),
     "name that climbs far": (["scales", "../../etc"], {}, "envs.yaml: scales"),
     "absolute name": (["algorithms", "/etc/passwd"], {}, "envs.yaml: algorithms"),
@@ -208,7 +208,11 @@ def make_folder(path):
 CLAIMS, CSV = "claims.yaml", ".csv"
 FILES = {
     "empty claims": ("claims", write(CLAIMS, ""), "claims.yaml: the file"),
-    "claims of text": ("claims", write(CLAIMS, "all hold"), "the file: 'all hold': Input"),
+    "claims of text": (
+        "claims",
+        write(CLAIMS, "all hold"),
+        "the file: 'all hold': give keys with values",
+    ),
     "claims with a tag": ("claims", write(CLAIMS, "!!python/name:os.system"), "claims.yaml:1:1"),
     "claim twice": (
         "claims",

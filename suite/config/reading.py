@@ -1,12 +1,16 @@
-"""YAML files: read strictly, and checked against a model with errors that name the place."""
+"""YAML files: read strictly, and checked against a model with errors that name the place.
+
+An error says in plain words what is wrong where, and for a misspelt name which one is near.
+"""
 
 from __future__ import annotations
 
+import difflib
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args, get_origin
 
 import pydantic
 import yaml
@@ -50,10 +54,35 @@ def read_yaml(path: str | Path) -> Any:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
-        raise SuiteError(f"{path}{place}: {error.problem or error.context}") from error
+        raise SuiteError(f"{path}{place}: {_syntax_fault(error)}") from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         reason = str(error).splitlines()[0]
         raise SuiteError(f"{path}: is not the YAML expected here: {reason}") from error
+
+
+def _syntax_fault(error: yaml.MarkedYAMLError) -> str:
+    """What is wrong with the text, where the parser's own words would not help."""
+    problem, here, block = error.problem or "", error.problem_mark, error.context_mark
+    if problem.startswith("expected <block end>") and here and block:
+        if here.column == block.column:
+            return "items of a list (-) and keys are mixed in one block: keep one kind"
+        return (
+            f"wrong indentation: this begins in column {here.column + 1}, but its block, from line "
+            f"{block.line + 1} on, in column {block.column + 1}: align them"
+        )
+    for known, words in SYNTAX.items():
+        if known in problem:
+            return words
+    return problem or error.context or "is not YAML"
+
+
+SYNTAX = {
+    "mapping values are not allowed": "a key where none may stand: correct the indentation of this "
+    "line or the one above, or put text that has a colon in quotes",
+    r"character '\t'": "a tab: indent with spaces",
+    "<stream end>": "the file ends within a value: close its bracket or quote",
+    "end of stream": "the file ends within a value: close its bracket or quote",
+}
 
 
 Model = TypeVar("Model", bound=pydantic.BaseModel)
@@ -65,31 +94,122 @@ def check_model(data: Any, model: type[Model], path: str | Path, *place: str) ->
     try:
         return model.model_validate(data)
     except pydantic.ValidationError as error:
-        raise SuiteError(f"{path}: {_first_fault(error, place)}") from error
+        fault = _first_fault(error, data, model, place)
+        raise SuiteError(f"{path}: {fault}") from error
 
 
-def _first_fault(error: pydantic.ValidationError, place: Iterable[str]) -> str:
-    fault = error.errors(include_url=False)[0]
-    # "[key]" marks a fault of the key itself, which is named already.
-    keys = [*place, *(str(key) for key in fault["loc"] if key != "[key]")]
-    if fault["type"] in ("missing", "extra_forbidden"):
-        *keys, name = keys
-        reason = {
-            "missing": f"{name} is missing: add it",
-            "extra_forbidden": f"{name} is not known here: correct its spelling or remove it",
-        }[fault["type"]]
+def _first_fault(
+    error: pydantic.ValidationError, data: Any, model: type[Model], place: Iterable[str]
+) -> str:
+    faults = error.errors(include_url=False)
+    # A misspelt key is missing, too: the spelling is the fault to tell.
+    misspelt = (each for each in faults if each["type"] == "extra_forbidden")
+    fault = next(misspelt, faults[0]) if faults[0]["type"] == "missing" else faults[0]
+    *parents, name = fault["loc"] or [""]
+    keys = [*place, *_keys_in(data, parents)]
+    if fault["type"] == "missing":
+        reason = f"{name} is missing: add it"
+    elif fault["type"] == "extra_forbidden":
+        near = _suggestion(str(name), _known_keys(model, parents))
+        reason = f"{name} is not known here: {near or 'correct its spelling or remove it'}"
     else:
+        keys = [*place, *_keys_in(data, fault["loc"])]
         value = repr(fault["input"])
-        message = fault["msg"].removeprefix("Value error, ")
-        reason = f"{value if len(value) < 100 else value[:100] + ' ...'}: {message}"
-    return f"{'.'.join(keys) or 'the file'}: {reason}"
+        reason = f"{value if len(value) < 100 else value[:100] + ' ...'}: {_in_words(fault)}"
+        keys = keys or ["the file"]
+    return ": ".join(filter(None, [".".join(keys), reason]))
+
+
+def _keys_in(data: Any, place: Iterable[int | str]) -> Iterator[str]:
+    """The part of a place that the data has: not the names by which pydantic tells models apart."""
+    for key in place:
+        if isinstance(key, int) or (isinstance(data, dict) and key in data):
+            yield str(key)
+            data = data[key]
+
+
+def _known_keys(model: Any, place: Iterable[int | str]) -> list[str]:
+    """The keys that a model allows at a place of its data."""
+    models = [model]
+    for key in place:
+        models = [inner for each in models for inner in _inside(each, key)]
+    return [
+        field.alias or name
+        for each in models
+        for found in _flattened(each)
+        if hasattr(found, "model_fields")
+        for name, field in found.model_fields.items()
+    ]
+
+
+def _inside(annotation: Any, key: int | str) -> Iterator[Any]:
+    for each in _flattened(annotation):
+        if hasattr(each, "model_fields"):
+            fields = {field.alias or name: field for name, field in each.model_fields.items()}
+            # A key that is no field is the name of one of several models.
+            yield fields[str(key)].annotation if key in fields else each
+        elif get_args(each):
+            yield get_args(each)[-1]  # of the values of a dict or list
+
+
+def _flattened(annotation: Any) -> Iterator[Any]:
+    """The types within Annotated and unions."""
+    if get_origin(annotation) in (dict, list) or not get_args(annotation):
+        yield annotation
+    else:
+        for inner in get_args(annotation):
+            yield from _flattened(inner)
+
+
+def _suggestion(name: str, known: Iterable[str]) -> str:
+    near = difflib.get_close_matches(name, list(known), n=1)
+    return f"did you mean {near[0]}?" if near else ""
+
+
+# What is due, by pydantic's name of the fault; its limits are filled in.
+WORDS = {
+    "int_type": "give a whole number",
+    "int_from_float": "give a whole number",
+    "float_type": "give a number",
+    "finite_number": "give a finite number",
+    "string_type": "give text",
+    "bool_type": "give true or false",
+    "bool_parsing": "give true or false",
+    "list_type": "give a list",
+    "dict_type": "give keys with values",
+    "model_type": "give keys with values",
+    "model_attributes_type": "give keys with values",
+    "greater_than": "give more than {gt}",
+    "greater_than_equal": "give {ge} or more",
+    "less_than": "give less than {lt}",
+    "less_than_equal": "give {le} or less",
+    "too_short": "is empty: give {min_length} or more",
+    "string_too_short": "is empty: give text",
+    "string_pattern_mismatch": "does not have the form {pattern}",
+    "literal_error": "is not one of {expected}",
+    "union_tag_invalid": "{tag} is not one of {expected_tags}",
+    "union_tag_not_found": "{discriminator} is missing: add it",
+    "value_error": "{error}",
+}
+
+
+def _in_words(fault: Any) -> str:
+    words = WORDS.get(fault["type"], "is not allowed here").format(**fault.get("ctx", {}))
+    if fault["type"] == "literal_error":
+        choices = re.findall(r"'([^']*)'", words)
+        near = _suggestion(str(fault["input"]), choices)
+        words += f": {near}" if near else ""
+    return words
 
 
 def check_known(names: Iterable[str], known: Iterable[str], place: str) -> None:
     """Refuse a name that is not one of those known there."""
     for name in names:
         if name not in known:
-            raise SuiteError(f"{place}: {name} is not one of {', '.join(known)}")
+            near = _suggestion(str(name), known)
+            raise SuiteError(
+                f"{place}: {name} is not one of {', '.join(known)}" + (f": {near}" if near else "")
+            )
 
 
 def check_plain(data: Any, path: str | Path) -> None:

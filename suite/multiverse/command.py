@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,8 @@ from suite import SuiteError, config, markdown
 from suite.claims import ledger
 from suite.claims.rules.seeds import FEWEST_SEEDS_FOR_SPREAD
 from suite.command import make_parser, write_result
-from suite.multiverse import shares, universes
-from suite.multiverse.shares import NONE, Share
+from suite.multiverse import NONE, Share, shares, universes
+from suite.multiverse.shares import ALL
 from suite.results.aggregate import to_csv
 
 PAGE = """# The multiverse
@@ -25,11 +25,11 @@ PAGE = """# The multiverse
 
 Nobody outside knows with which settings the paper's figures were made. So the paper's POWR was
 trained under every combination of what public evidence leaves open: {settings}. Each combination
-is a universe: {sizes}. The baselines are those of the paper scale. Every claim on POWR's
-experiments is judged in every universe by its own rule (claims.yaml). Where a claim is about
-several environments, the row `{all}` asks for it on all of them with the same settings. A universe
-with fewer seeds or timesteps than the rule asks for is not tested and does not count as one where
-the claim holds.{few}
+is a universe: {sizes}. The baselines are those of the paper scale. Every claim on POWR's runs is
+judged in every universe by its own rule (claims.yaml). Where it is about several environments, the
+row `{all}` asks for it on all of them with the same settings. A universe with fewer seeds or
+timesteps than the rule asks for is not tested, and does not count as one where the claim holds;
+claims on the spread between seeds need {seeds} seeds.
 
 {table}
 
@@ -38,58 +38,52 @@ holds more often, and the share of universes in which it holds with that value a
 `universes.csv` has the verdicts and the arrivals of every universe, `shares.csv` this table.
 """
 
-SPREAD = " Claims on the spread between seeds need {} seeds, so they are not tested on {}."
-
 
 def render(
     multiverse: universes.Multiverse, found: Sequence[Share], sets: Mapping[str, Any]
 ) -> str:
     scope = multiverse.study["multiverse"]
-    sizes = (
-        f"{len(multiverse.on(name))} on {name} with {scope['seeds'][name]} seeds and "
-        f"{timesteps:,} timesteps"
-        for name, timesteps in scope["timesteps"].items()
-    )
-    few = [name for name, seeds in scope["seeds"].items() if seeds < FEWEST_SEEDS_FOR_SPREAD]
+    choices = {
+        key: values
+        for name in scope["timesteps"]
+        for key, values in config.settings_on(scope, name).items()
+    }
+    sizes = [
+        f"{len(multiverse.on(name))} on {name} ({scope['seeds'][name]} seeds, {n:,} timesteps)"
+        for name, n in scope["timesteps"].items()
+    ]
     return PAGE.format(
-        answer=answer(multiverse, found, sets),
-        settings=", ".join(f"`{key}`" for key in multiverse.open_settings()),
+        answer=" ".join(answer(multiverse, found, sets)),
+        settings=", ".join(f"`{key}`" for key, values in choices.items() if len(values) > 1),
         sizes="; ".join(sizes),
-        all=universes.ALL,
-        few=SPREAD.format(FEWEST_SEEDS_FOR_SPREAD, ", ".join(few)) if few else "",
+        all=ALL,
+        seeds=FEWEST_SEEDS_FOR_SPREAD,
         table=markdown.table(table(multiverse, found, sets)),
     )
 
 
 def answer(
     multiverse: universes.Multiverse, found: Sequence[Share], sets: Mapping[str, Any]
-) -> str:
-    """Two or three sentences: how robust the paper's claims are, and what they hang on."""
-    quoted = {question.id for question in multiverse.questions if question.is_quoted}
+) -> Iterator[str]:
+    """How robust the paper's claims are, and what they hang on, in a few sentences."""
+    quoted = {each.claim["id"] for each in multiverse.questions if each.claim.get("quote")}
     # The last row of a claim is about all its environments.
     whole = {(each.id, each.against): each for each in found if each.id in quoted}
     tested = [each for each in whole.values() if each.tested]
-    sentences = []
     for against in sets:
         own = [each for each in tested if each.against == against]
-        if own:
-            always = sum(each.holds == each.universes for each in own)
-            never = sum(each.holds == 0 for each in own)
-            sentences.append(
-                f"{sets[against]['name']}: of {len(own)} claims of the paper, {always} hold in "
-                f"every universe, {len(own) - always - never} in some and {never} in none."
-            )
-    deciding = Counter(each.decides for each in tested if each.decides != NONE)
-    if deciding:
-        (name, times), *_ = deciding.most_common()
-        sentences.append(
-            f"Where the settings decide, it is most often `{name}` ({times} of "
-            f"{deciding.total()} verdicts)."
+        always = sum(each.holds == each.universes for each in own)
+        never = sum(each.holds == 0 for each in own)
+        yield (
+            f"{sets[against]['name']}: of {len(own)} claims of the paper, {always} hold in every "
+            f"universe, {len(own) - always - never} in some and {never} in none."
         )
+    if deciding := Counter(each.decides for each in tested if each.decides != NONE):
+        ((name, times),) = deciding.most_common(1)
+        yield f"Where settings decide, it is most often `{name}` ({times} of {deciding.total()})."
     there, planned = len(multiverse.evaluations), multiverse.runs_planned()
     if there < planned:
-        sentences.append(f"Preliminary: made of {there} of {planned} runs.")
-    return " ".join(sentences)
+        yield f"Preliminary: made of {there} of {planned} runs."
 
 
 def table(
@@ -97,23 +91,18 @@ def table(
 ) -> list[list[str]]:
     """One row per claim and environment, one column per set of baselines."""
     against = list(dict.fromkeys(each.against for each in found))
-    names = [sets[name]["label"] if name else "other algorithms" for name in against]
-    rows: dict[tuple[str, str], dict[str, Share]] = {}
-    for each in found:
-        rows.setdefault((each.id, each.environment), {})[each.against] = each
-    claims = {question.id: question.claim for question in multiverse.questions}
+    claims = {each.claim["id"]: each.claim["claim"] for each in multiverse.questions}
+    cells = {(each.id, each.environment, each.against): cell(each) for each in found}
     return [
-        ["claim", "environment", *names],
+        ["claim", "environment", *(sets[name]["label"] if name else "others" for name in against)],
         *(
-            [claims[name], environment, *(cell(cells.get(each)) for each in against)]
-            for (name, environment), cells in rows.items()
+            [claims[name], environment, *(cells.get((name, environment, a), "") for a in against)]
+            for name, environment in dict.fromkeys((each.id, each.environment) for each in found)
         ),
     ]
 
 
-def cell(share: Share | None) -> str:
-    if share is None:
-        return ""
+def cell(share: Share) -> str:
     if share.decides == NONE:
         return str(share)
     both = f"{share.share_better:.0%} against {share.share_worse:.0%}"
@@ -121,9 +110,7 @@ def cell(share: Share | None) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = make_parser(
-        "multiverse", __doc__, "--envs", "--claims", "--results", "--out-dir", "--partial"
-    )
+    parser = make_parser("multiverse", __doc__, "--envs", "--claims", "--results", "--partial")
     options = parser.parse_args(arguments)
 
     def make() -> dict[Path, str]:
@@ -133,18 +120,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         multiverse = universes.Multiverse(study, claims, options.results)
         there, planned = len(multiverse.evaluations), multiverse.runs_planned()
         if there < planned:
-            fault = f"{planned - there} of {planned} runs of the multiverse are missing"
             if not options.partial or not there:
-                raise SuiteError(f"{fault}: run `make multiverse`, or give --partial")
+                raise SuiteError(
+                    f"{planned - there} of {planned} runs of the multiverse are missing: run "
+                    "`make multiverse`, or give --partial"
+                )
             print(f"{parser.prog}: made of {there} of {planned} runs", file=sys.stderr)
-        table = universes.tabulate(multiverse)
-        shared = shares.tabulate(multiverse, table)
-        found = [Share(*row) for row in shared.itertuples(index=False)]
-        folder = options.out_dir or options.results / config.MULTIVERSE
+        rows = universes.tabulate(multiverse)
+        counted = shares.tabulate(multiverse, rows)
+        page = render(multiverse, [Share(*row) for row in counted.to_numpy()], claims["sets"])
+        folder = options.results / config.MULTIVERSE
         return {
-            folder / "universes.csv": to_csv(table),
-            folder / "shares.csv": to_csv(shared),
-            folder / "multiverse.md": render(multiverse, found, claims["sets"]),
+            folder / "universes.csv": to_csv(rows),
+            folder / "shares.csv": to_csv(counted),
+            folder / "multiverse.md": page,
         }
 
     return write_result(parser.prog, make)

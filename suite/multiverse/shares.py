@@ -3,129 +3,75 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import NamedTuple
 
 import pandas as pd
 
 from suite.claims.verdicts import NOT_TESTED, REPRODUCED
-from suite.config import MULTIVERSE, Variant
-from suite.multiverse.universes import ALL, CLAIM, Multiverse, Question, value_text
-from suite.results.tables import read_table
+from suite.multiverse import Share
+from suite.multiverse.universes import CLAIM, KEY, SETTING, Multiverse, Question, value_text
 
-NONE = "none"  # no setting decides
-
-
-class Share(NamedTuple):
-    """A claim against a set of baselines, in all universes of its environments."""
-
-    id: str
-    against: str
-    environment: str  # `all` where the claim is about several, with the same settings on each
-    policy: str
-    universes: int
-    tested: int  # a universe with too few seeds or timesteps for the rule is not
-    holds: int
-    share: float  # of all universes; empty where none is tested
-    decides: str = NONE  # the setting whose values differ most in the share
-    better: str = ""  # its value under which the claim holds more often
-    share_better: float = float("nan")
-    share_worse: float = float("nan")
-
-    def __str__(self) -> str:
-        if not self.tested:
-            return "not tested"
-        untested = self.universes - self.tested
-        more = f" ({untested} not tested)" if untested else ""
-        return f"{self.holds} of {self.universes}{more}"
+ALL = "all"  # stands for the environment where a claim is about several of them
 
 
 def tabulate(multiverse: Multiverse, universes: pd.DataFrame) -> pd.DataFrame:
-    """One row per claim, set and environment; where it is about several, one row for all."""
+    """One row per claim, set and environment; where it is about several, one more for all."""
     return pd.DataFrame(_shares(multiverse, universes), columns=Share._fields)
 
 
 def _shares(multiverse: Multiverse, universes: pd.DataFrame) -> Iterator[Share]:
-    for question in multiverse.questions:
-        environments = question.environments()
-        for environment in environments:
-            rows = universes[
-                (universes["environment"] == environment)
-                & (universes["policy"] == question.policy)
-                & (universes["against"] == question.against)
-            ]
-            verdicts = dict(zip(rows["universe"], rows[CLAIM + question.id], strict=True))
-            found = [
-                (_texts([variant]), verdicts[variant.runs[0].digest])
-                for variant in multiverse.on(environment)
-            ]
-            yield count(question, environment, found)
+    settings = [name for name in universes if name.startswith(SETTING)]
+    together = {}
+    for environments in {tuple(each.environments()) for each in multiverse.questions}:
         if len(environments) > 1:
-            together = multiverse.together(environments)
-            verdict = multiverse.verdict
-            yield count(
-                question,
-                ALL,
-                [(_texts(each), verdict(question, multiverse.data(each))) for each in together],
-            )
-
-
-def _texts(variants: Sequence[Variant]) -> dict[str, str]:
-    return {key: value_text(value) for each in variants for key, value in each.varied.items()}
+            variants = multiverse.together(environments)
+            together[environments] = [(each, multiverse.data(each)) for each in variants]
+    for question in multiverse.questions:
+        environments = tuple(question.environments())
+        for environment in environments:
+            key = [environment, question.parameters.policy, question.against]
+            rows = universes[(universes[[k for k in KEY if k != "universe"]] == key).all(axis=1)]
+            texts = rows[settings].rename(columns=lambda name: name.removeprefix(SETTING))
+            verdicts = rows[CLAIM + question.claim["id"]]
+            yield count(question, environment, texts.to_dict("records"), list(verdicts))
+        if joint := together.get(environments):
+            texts = [
+                {key: value_text(value) for each in variants for key, value in each.varied.items()}
+                for variants, _ in joint
+            ]
+            verdicts = [multiverse.verdict(question, data) for _, data in joint]
+            yield count(question, ALL, texts, verdicts)
 
 
 def count(
-    question: Question, environment: str, found: Sequence[tuple[Mapping[str, str], str]]
+    question: Question,
+    environment: str,
+    settings: Sequence[Mapping[str, str]],
+    verdicts: Sequence[str],
 ) -> Share:
-    """The share of universes, given as settings and verdict, in which a claim holds."""
-    table = pd.DataFrame([settings for settings, _ in found])
-    verdicts = pd.Series([verdict for _, verdict in found])
-    holds, tested = verdicts == REPRODUCED, verdicts != NOT_TESTED
+    """The share of universes, given by settings and verdict, in which a claim holds."""
+    table = pd.DataFrame(settings)
+    holds = pd.Series([verdict == REPRODUCED for verdict in verdicts])
+    tested = sum(verdict != NOT_TESTED for verdict in verdicts)
     share = Share(
-        question.id,
+        question.claim["id"],
         question.against,
         environment,
-        question.policy,
-        len(found),
-        int(tested.sum()),
+        question.parameters.policy,
+        len(holds),
+        tested,
         int(holds.sum()),
-        holds.mean() if tested.any() else float("nan"),
+        holds.mean() if tested else float("nan"),
     )
-    widest = 0.0
-    ties: list[tuple[str, str, float, float]] = []
-    for key in table:
-        of_value = holds.groupby(table[key]).mean().sort_values(kind="stable")
-        difference = of_value.iloc[-1] - of_value.iloc[0]
-        if difference > widest:
-            widest, ties = difference, []
-        if 0 < difference == widest:
-            ties.append((key, of_value.index[-1], of_value.iloc[-1], of_value.iloc[0]))
-    if not ties:
+    shares_of = {key: holds.groupby(table[key]).mean().sort_values(kind="stable") for key in table}
+    spans = {key: each.iloc[-1] - each.iloc[0] for key, each in shares_of.items() if len(each)}
+    widest = max(spans.values(), default=0.0)
+    deciding = [key for key, span in spans.items() if 0 < span == widest]
+    if not deciding:
         return share
-    keys, values, better, worse = zip(*ties, strict=True)
+    first = shares_of[deciding[0]]
     return share._replace(
-        decides=" or ".join(keys),
-        better=" or ".join(values),
-        share_better=better[0],
-        share_worse=worse[0],
+        decides=" or ".join(deciding),
+        better=" or ".join(shares_of[key].index[-1] for key in deciding),
+        share_better=first.iloc[-1],
+        share_worse=first.iloc[0],
     )
-
-
-def read(results: Path) -> list[Share]:
-    """The shares there are; none before the multiverse is made."""
-    path = results / MULTIVERSE / "shares.csv"
-    if not path.exists():
-        return []
-    table = read_table(
-        path, keep_default_na=False, na_values={"share": "", "share_better": "", "share_worse": ""}
-    )
-    return [Share(**row) for row in table.to_dict("records")]
-
-
-def share_of(claim: str, against: str, results: Path = Path("results")) -> Share | None:
-    """In how many universes a claim holds against a set of baselines; None where nobody counted.
-
-    Of a claim about several environments, with the same settings on each.
-    """
-    found = [share for share in read(results) if (share.id, share.against) == (claim, against)]
-    return found[-1] if found else None

@@ -1,4 +1,4 @@
-"""The verdict on every claim in every universe, and when POWR arrives there."""
+"""universes.csv: when POWR arrives in every universe, and the verdict on every claim there."""
 
 from __future__ import annotations
 
@@ -13,77 +13,56 @@ import pandas as pd
 from suite import config
 from suite.claims import ledger
 from suite.claims.rules import RULES
-from suite.claims.verdicts import NOT_TESTED, Data, Parameters
-from suite.config import Run, Variant
+from suite.claims.verdicts import Data
+from suite.config import Variant
 from suite.results import aggregate, arrivals, statistics
 from suite.results.run_file import read_run_file
 from suite.training.evaluation import planned_grid
 
 KEY = ["environment", "universe", "policy", "against"]
 SETTING, CLAIM = "setting.", "claim."  # how the columns of settings and of verdicts begin
-ALL = "all"  # stands for the environment where a claim is about several of them
 
 
 class Question(NamedTuple):
-    """A claim against one set of baselines."""
+    """A claim on POWR's runs, against one set of baselines."""
 
-    id: str
-    claim: str
-    rule: str
+    claim: Mapping[str, Any]
     against: str
-    parameters: Parameters
-    is_quoted: bool  # whether the paper says it
-
-    @property
-    def policy(self) -> str:
-        """Which policy of POWR it is about."""
-        column = str(getattr(self.parameters, "column", ""))
-        default = "sampled" if column.startswith("sampled") else "deterministic"
-        return getattr(self.parameters, "policy", default)
+    parameters: Any  # those of the claim's rule
 
     def environments(self) -> list[str]:
         return list(dict.fromkeys(environment for environment, _ in self.parameters.needed()))
 
     def on(self, environment: str) -> Question:
         """The same question about one of its environments."""
-        if environment == ALL or len(self.environments()) == 1:
+        if len(self.environments()) == 1:
             return self
-        known: Any = self.parameters
-        update: dict[str, Any] = {}
-        if hasattr(known, "environments"):
-            update["environments"] = [environment]
-        if hasattr(known, "thresholds"):
-            update["thresholds"] = {environment: known.thresholds[environment]}
-        return self._replace(parameters=known.model_copy(update=update))
+        thresholds = {environment: self.parameters.thresholds[environment]}
+        own = self.parameters.model_copy(update={"thresholds": thresholds})
+        return self._replace(parameters=own)
 
 
 class Multiverse:
     """The runs of all universes, beside those of the baselines at the scale of the claims."""
 
     def __init__(self, study: Mapping[str, Any], claims: Mapping[str, Any], results: Path) -> None:
-        self.study, self.level = study, claims["level"]
+        self.study, self.level, scale = study, claims["level"], claims["scale"]
         self.algorithm = study["multiverse"]["algorithm"]
         self.universes = config.universes(study)
-        scale = claims["scale"]
         loaded = aggregate.load_runs(study, scale, results, partial=True)
         self.baselines = ledger.gather(study, scale, loaded, results / scale)
-        self.evaluations = {
-            run: _read(results, variant, run)
-            for variant in self.universes
-            for run in variant.runs
-            if (results / run.path).exists()
-        }
+        self.evaluations = {}
+        for variant in self.universes:
+            protocol = planned_grid(variant.resolved), variant.resolved["evaluation"]["episodes"]
+            for run in variant.runs:
+                if (results / run.path).exists():
+                    table, _ = read_run_file(results, run, *protocol)
+                    named = {key: getattr(run, key) for key in ("environment", "algorithm", "seed")}
+                    self.evaluations[run] = table.assign(**named)
         self.questions = [
-            Question(
-                claim["id"],
-                claim["claim"],
-                claim["rule"],
-                against,
-                parameters,
-                bool(claim.get("quote")),
-            )
-            for claim, against, parameters in ledger.questions(claims)
-            if any(name == self.algorithm for _, name in parameters.needed())
+            question
+            for question in itertools.starmap(Question, ledger.questions(claims))
+            if any(name == self.algorithm for _, name in question.parameters.needed())
         ]
 
     def runs_planned(self) -> int:
@@ -92,95 +71,51 @@ class Multiverse:
     def on(self, environment: str) -> list[Variant]:
         return [variant for variant in self.universes if variant.environment == environment]
 
-    def open_settings(self) -> list[str]:
-        scope = self.study["multiverse"]
-        blocks = (scope["settings"], *scope.get("environments", {}).values())
-        choices = {key: values for block in blocks for key, values in block.items()}
-        return [key for key, values in choices.items() if len(values) > 1]
+    def together(self, environments: Sequence[str]) -> list[tuple[Variant, ...]]:
+        """Universes of several environments at once, with the same values of what they share."""
+        shared = self.study["multiverse"]["settings"]
+        return [
+            variants
+            for variants in itertools.product(*map(self.on, environments))
+            if all(len({repr(each.varied.get(key)) for each in variants}) == 1 for key in shared)
+        ]
 
     def is_main(self, variant: Variant) -> bool:
         """Whether its settings are those with which the scale of the claims trains POWR."""
-        block = self.study["algorithms"][self.algorithm]
-        own = config.settings_on(block, variant.environment)
-        both = set(self.open_settings()) & set(variant.varied)
-        return all(own.get(key) == variant.varied[key] for key in both)
-
-    def together(self, environments: Sequence[str]) -> list[list[Variant]]:
-        """Universes of several environments at once, which agree in the settings they share."""
-        shared = list(self.study["multiverse"]["settings"])
-        return [
-            list(variants)
-            for variants in itertools.product(*map(self.on, environments))
-            if all(
-                v.varied.get(key) == variants[0].varied.get(key) for v in variants for key in shared
-            )
-        ]
+        choices = config.settings_on(self.study["multiverse"], variant.environment)
+        own = config.settings_on(self.study["algorithms"][self.algorithm], variant.environment)
+        return all(
+            own.get(key) == variant.varied.get(key) for key in choices if len(choices[key]) > 1
+        )
 
     def data(self, variants: Sequence[Variant]) -> Data:
         """What the rules see: the runs of these universes in the place of POWR's own."""
         names = [variant.environment for variant in variants]
-        own = [self.evaluations[r] for v in variants for r in v.runs if r in self.evaluations]
+        runs = [run for variant in variants for run in variant.runs if run in self.evaluations]
+        own = [self.evaluations[run] for run in runs]
         thresholds_of = {name: self.study["environments"][name]["thresholds"] for name in names}
-        known = self.baselines
+        arrived = [arrivals.tabulate(pd.concat(own), thresholds_of)] if own else []
+        budgets = {(v.environment, self.algorithm): v.resolved["timesteps"] for v in variants}
 
         def replaced(table: pd.DataFrame, by: Sequence[pd.DataFrame]) -> pd.DataFrame:
             others = table["environment"].isin(names) & (table["algorithm"] != self.algorithm)
             return pd.concat([table[others], *by], ignore_index=True)
 
-        arrived = [arrivals.tabulate(pd.concat(own), thresholds_of)] if own else []
-        budgets = {(v.environment, self.algorithm): v.resolved["timesteps"] for v in variants}
-        return known._replace(
-            evaluations=replaced(known.evaluations, own),
-            arrivals=replaced(known.arrivals, arrived),
-            budgets={**known.budgets, **budgets},
+        return self.baselines._replace(
+            evaluations=replaced(self.baselines.evaluations, own),
+            arrivals=replaced(self.baselines.arrivals, arrived),
+            budgets={**self.baselines.budgets, **budgets},
         )
 
     def verdict(self, question: Question, data: Data) -> str:
-        if any(pair not in data.budgets for pair in question.parameters.needed()):
-            return NOT_TESTED
-        return RULES[question.rule](data, question.parameters, self.level).verdict
-
-    def best_baseline(
-        self, data: Data, environment: str, policy: str, against: str
-    ) -> tuple[str, float]:
-        """Of the algorithms that claims compare POWR with, the one with the earliest median."""
-        names = dict.fromkeys(
-            name
-            for question in self.questions
-            for place, name in question.parameters.needed()
-            if (question.against, place) == (against, environment) and name != self.algorithm
-        )
-        threshold = self.study["environments"][environment]["thresholds"][0]
-        times = {n: data.times(environment, n, threshold, policy, "first") for n in names}
-        medians = {name: statistics.censored_median(t) for name, t in times.items() if len(t)}
-        best = min(medians, key=lambda name: medians[name], default="")
-        median = medians.get(best, np.inf)
-        return (best, median) if np.isfinite(median) else ("", median)
-
-
-def _read(results: Path, variant: Variant, run: Run) -> pd.DataFrame:
-    settings = variant.resolved
-    table, _ = read_run_file(
-        results, run, planned_grid(settings), settings["evaluation"]["episodes"]
-    )
-    return table.assign(environment=run.environment, algorithm=run.algorithm, seed=run.seed)
-
-
-def value_text(value: Any) -> str:
-    """A setting's value in a table."""
-    if isinstance(value, dict):
-        name, *arguments = value.values()
-        listed = ", ".join(f"{x:.3g}" for each in arguments for x in np.atleast_1d(each))
-        return f"{name} ({listed})"
-    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else f"{value:g}"
+        return RULES[question.claim["rule"]](data, question.parameters, self.level).verdict
 
 
 def tabulate(multiverse: Multiverse) -> pd.DataFrame:
     """One row per universe, policy and set of baselines; a claim that is about others is empty."""
     table = pd.DataFrame(_rows(multiverse))
-    settings, verdicts = (
-        [name for name in table if name.startswith(prefix)] for prefix in (SETTING, CLAIM)
-    )
+    settings = [name for name in table if name.startswith(SETTING)]
+    verdicts = [name for name in table if name.startswith(CLAIM)]
     others = [name for name in table if name not in (*KEY, *settings, *verdicts)]
     return table[[*KEY, *settings, *others, *verdicts]]
 
@@ -188,18 +123,23 @@ def tabulate(multiverse: Multiverse) -> pd.DataFrame:
 def _rows(multiverse: Multiverse) -> Iterator[dict[str, Any]]:
     for variant in multiverse.universes:
         environment, data = variant.environment, multiverse.data([variant])
+        threshold = multiverse.study["environments"][environment]["thresholds"][0]
         asked: dict[tuple[str, str], list[Question]] = {}
         for question in multiverse.questions:
             if environment in question.environments():
-                asked.setdefault((question.policy, question.against), []).append(question)
+                key = (question.parameters.policy, question.against)
+                asked.setdefault(key, []).append(question.on(environment))
         for (policy, against), questions in asked.items():
-            threshold = multiverse.study["environments"][environment]["thresholds"][0]
-            best, best_median = multiverse.best_baseline(data, environment, policy, against)
+            baselines = {name for each in questions for _, name in each.parameters.needed()}
+            medians = {
+                name: _median(data, environment, name, threshold, policy)
+                for name in sorted(baselines - {variant.algorithm})
+            }
+            best = min(medians, key=lambda name: medians[name], default="")
             yield {
-                "environment": environment,
-                "universe": variant.runs[0].digest,
-                "policy": policy,
-                "against": against,
+                **dict(
+                    zip(KEY, (environment, variant.runs[0].digest, policy, against), strict=True)
+                ),
                 **{SETTING + key: value_text(value) for key, value in variant.varied.items()},
                 "main": multiverse.is_main(variant),
                 "timesteps": variant.resolved["timesteps"],
@@ -207,13 +147,22 @@ def _rows(multiverse: Multiverse) -> Iterator[dict[str, Any]]:
                 "runs": sum(run in multiverse.evaluations for run in variant.runs),
                 "runs_planned": len(variant.runs),
                 **_arrived(data.times(environment, variant.algorithm, threshold, policy, "first")),
-                "best_baseline": best,
-                "best_baseline_median": arrivals.as_cell(best_median),
-                **{
-                    CLAIM + question.id: multiverse.verdict(question.on(environment), data)
-                    for question in questions
-                },
+                "best_baseline": best if np.isfinite(medians.get(best, np.inf)) else "",
+                "best_baseline_median": arrivals.as_cell(medians.get(best, np.inf)),
+                **{CLAIM + each.claim["id"]: multiverse.verdict(each, data) for each in questions},
             }
+
+
+def value_text(value: Any) -> str:
+    """A setting's value in a table: of a kernel its name, of a flag yes or no."""
+    if isinstance(value, dict):
+        return str(value["name"])
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else f"{value:g}"
+
+
+def _median(data: Data, environment: str, name: str, threshold: float, policy: str) -> float:
+    times = data.times(environment, name, threshold, policy, "first")
+    return statistics.censored_median(times) if len(times) else np.inf
 
 
 def _arrived(times: np.ndarray) -> dict[str, Any]:

@@ -23,7 +23,12 @@ POLICIES = {"deterministic": (KNOWN["powr"].colour, "o", -0.18), "sampled": ("#3
 SETS = {"defaults": ("library defaults", (4, 2)), "authors": ("authors' settings", (1, 1.5))}
 SETTING = "setting."
 SHADE = "#F2E2B6"
-LABELS = {("restart", "no"): "sum over epochs", ("restart", "yes"): "restart each epoch"}
+LABELS = {
+    ("restart", "no"): "sum over epochs",
+    ("restart", "yes"): "restart each epoch",
+    ("kernel", "Gaussian"): "Gaussian kernel",
+    ("kernel", "Exponential"): "exponential kernel",
+}
 
 
 class Tables(NamedTuple):
@@ -35,28 +40,33 @@ def draw(tables: Tables) -> Figure:
     table = table[table["against"].isin(SETS) & table["policy"].isin(POLICIES)]
     groups = dict(list(table.groupby("environment", sort=False)))
     rows = setting_rows(table)
-    counts = [group["universe"].nunique() for group in groups.values()]
     figure = Figure(figsize=(1.35 * COLUMN_WIDTH, 2.9 + 0.14 * len(rows)), layout="constrained")
     panels = figure.subplots(
         2,
         len(groups),
         squeeze=False,
-        width_ratios=[count + 6 for count in counts],
+        width_ratios=[group["universe"].nunique() + 6 for group in groups.values()],
         height_ratios=[2.2, 0.14 * len(rows)],
     )
-    for place, (environment, group) in enumerate(groups.items()):
-        above, below = panels[:, place]
+    for (above, below), (environment, group) in zip(panels.T, groups.items(), strict=True):
         order = sorted_universes(group)
         draw_curve(above, group, order, environment)
-        draw_settings(below, group, order, rows, labelled=place == 0)
-        main = [order.index(name) for name in group[group["main"]]["universe"].unique()]
+        draw_settings(below, group, order, rows, labelled=below is panels[1, 0])
         for panel in (above, below):
             panel.set_xlim(-0.7, len(order) - 0.3)
             panel.set_xticks([])
-            for column in main:
+            for name in group[group["main"]]["universe"].unique():
+                column = order.index(name)
                 panel.axvspan(column - 0.5, column + 0.5, color=SHADE, lw=0, zorder=0)
     panels[0, 0].set_ylabel("timesteps to the threshold")
-    figure.legend(handles=legend_handles(), loc="outside upper center", ncols=4)
+    handles = [
+        Line2D([], [], color=colour, marker=marker, ms=3.5, lw=0, label=f"POWR, {policy} policy")
+        for policy, (colour, marker, _) in POLICIES.items()
+    ] + [
+        Line2D([], [], color="0.15", lw=0.8, dashes=dashes, label=f"best baseline, {label}")
+        for label, dashes in SETS.values()
+    ]
+    figure.legend(handles=handles, loc="outside upper center", ncols=4)
     add_note(figure, note(table))
     return figure
 
@@ -72,31 +82,50 @@ def setting_rows(table: pd.DataFrame) -> list[tuple[str, str]]:
 
 
 def text_of(value: Any) -> str:
-    """A cell as it was written: pandas reads 1 as 1.0 where other cells of the column are empty."""
+    """A cell as it was written: pandas reads 1 as 1.0 where other cells are fractions or empty."""
     return "" if pd.isna(value) else f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def sorted_universes(group: pd.DataFrame) -> list[str]:
     """The earliest median of the sampled policy first, then of the deterministic one."""
-    wide = group.drop_duplicates(["universe", "policy"]).pivot(index="universe", columns="policy")
-    medians = wide["median"].reindex(columns=["sampled", "deterministic"]).fillna(np.inf)
-    return list(medians.sort_values(list(medians), kind="stable").index)
+    medians = group.pivot_table("median", "universe", "policy", sort=False)
+    medians = medians.reindex(group["universe"].unique(), columns=["sampled", "deterministic"])
+    return list(medians.fillna(np.inf).sort_values(list(medians), kind="stable").index)
 
 
 def draw_curve(panel: Axes, group: pd.DataFrame, order: list[str], environment: str) -> None:
-    budget, threshold = group["timesteps"].iloc[0], group["threshold"].iloc[0]
-    marks = {name: best_of(group, name) for name in SETS}
-    last = max([budget, *(median for _, median in marks.values() if np.isfinite(median))])
+    """The medians, the budget and the best baselines; "never" stands above all of them."""
+    one = group.iloc[0]
+    baselines = group.dropna(subset="best_baseline_median").sort_values("best_baseline_median")
+    baselines = baselines.drop_duplicates("against").set_index("against")
     times = [time for cell in group["first_arrivals"] for time in arrivals_of(cell)]
-    first = min([*times, budget / 10])
+    first = min([*times, one["timesteps"] / 10])
+    last = max([one["timesteps"], *baselines["best_baseline_median"]])
     never = last * (last / first) ** 0.16
     for row in group.drop_duplicates(["universe", "policy"]).itertuples():
         draw_universe(panel, order.index(row.universe), row, never)
-    for name, (baseline, median) in marks.items():
-        draw_baseline(panel, name, baseline, median, never)
-    panel.axhline(budget, color="0.75", lw=0.6)
-    seeds = group["runs_planned"].iloc[0]
-    panel.set_title(f"{environment}\nthreshold {number(threshold)}, {seeds} seeds", fontsize=7)
+    for name, (label, dashes) in SETS.items():
+        who, height = "no baseline", never
+        if name in baselines.index:
+            key, height = baselines.loc[name, ["best_baseline", "best_baseline_median"]]
+            who = algorithm_name(key.removesuffix("-authors"))
+            panel.axhline(height, color="0.15", lw=0.8, dashes=dashes)
+        # At the left, where universes are early and leave room; those of two sets apart.
+        beneath = name == "defaults" and height < never
+        panel.annotate(
+            f"{who}, {label}",
+            (0.01, height),
+            xycoords=panel.get_yaxis_transform(),
+            xytext=(0, -2 if beneath else 2),
+            textcoords="offset points",
+            va="top" if beneath else "bottom",
+            fontsize=5.5,
+        )
+    panel.axhline(one["timesteps"], color="0.75", lw=0.6)
+    panel.set_title(
+        f"{environment}\nthreshold {number(one['threshold'])}, {one['runs_planned']} seeds",
+        fontsize=7,
+    )
     panel.set_yscale("log")
     panel.set_ylim(0.7 * first, never * (last / first) ** 0.12)
     steps = (1,) if last >= 50 * first else (1, 2, 5)
@@ -107,55 +136,17 @@ def draw_curve(panel: Axes, group: pd.DataFrame, order: list[str], environment: 
     panel.grid(visible=True, axis="y")
 
 
-def best_of(group: pd.DataFrame, name: str) -> tuple[str, float]:
-    """The baseline of a set with the earliest median, by either of its policies."""
-    rows = group[group["against"] == name].sort_values("best_baseline_median").head(1)
-    if rows.empty or rows["best_baseline_median"].isna().all():
-        return "", np.inf
-    return rows["best_baseline"].iloc[0], float(rows["best_baseline_median"].iloc[0])
-
-
-def draw_universe(panel: Axes, place: int, row: Any, never: float) -> None:
+def draw_universe(panel: Axes, column: int, row: Any, never: float) -> None:
+    """The median of one policy; hollow, at the top, if half of the runs never arrive."""
     colour, marker, aside = POLICIES[row.policy]
-    if row.runs == 0:
-        return
-    x = place + aside
-    arrived = arrivals_of(row.first_arrivals)
-    late = pd.isna(row.median)
-    if not late:
+    arrived, place = arrivals_of(row.first_arrivals), column + aside
+    look = {"marker": marker, "ms": 2.6, "mec": colour, "mew": 0.6, "label": row.policy}
+    if row.runs and pd.isna(row.median):
+        panel.plot(place, never, mfc="white", lw=0, **look)
+    elif row.runs:
         top = never if row.arrived < row.runs else max(arrived)
-        panel.plot([x, x], [min(arrived), top], color=colour, lw=0.6, alpha=0.6)
-    panel.plot(
-        x,
-        never if late else row.median,
-        marker=marker,
-        ms=2.6,
-        mec=colour,
-        mfc="white" if late else colour,
-        mew=0.6,
-        lw=0,
-        label=row.policy,
-    )
-
-
-def draw_baseline(panel: Axes, name: str, baseline: str, median: float, never: float) -> None:
-    """A line with its name at the left, where the universes are early and leave room above."""
-    label, dashes = SETS[name]
-    arrives = np.isfinite(median)
-    if arrives:
-        panel.axhline(median, color="0.15", lw=0.8, dashes=dashes)
-    who = algorithm_name(baseline.split("-")[0]) if arrives else "no baseline"
-    beneath = arrives and name == next(iter(SETS))
-    panel.annotate(
-        f"{who}, {label}",
-        (0.01, median if arrives else never),
-        xycoords=panel.get_yaxis_transform(),
-        xytext=(0, -2 if beneath else 2),
-        textcoords="offset points",
-        va="top" if beneath else "bottom",
-        fontsize=5.5,
-        color="0.15",
-    )
+        panel.plot([place] * 2, [min(arrived), top], color=colour, lw=0.6, alpha=0.6)
+        panel.plot(place, row.median, mfc=colour, lw=0, **look)
 
 
 def draw_settings(
@@ -171,10 +162,8 @@ def draw_settings(
         places = [place for place, text in enumerate(texts) if text == value]
         panel.plot(places, [height] * len(places), "o", color="0.2", ms=2, lw=0)
         if not any(texts):
-            middle = (len(order) - 1) / 2
-            panel.text(
-                middle, height, "does not apply", fontsize=5, color="0.6", ha="center", va="center"
-            )
+            look: dict[str, Any] = {"fontsize": 5, "color": "0.6", "ha": "center", "va": "center"}
+            panel.text((len(order) - 1) / 2, height, "does not apply", **look)
         if height and rows[height - 1][0] != column:
             panel.axhline(height - 0.5, color="0.85", lw=0.6)
     panel.set_ylim(len(rows) - 0.5, -0.5)
@@ -185,40 +174,24 @@ def draw_settings(
 
 def label_of(column: str, value: str) -> str:
     key = column.removeprefix(SETTING)
-    if key == "kernel":
-        return f"{value.split()[0]} kernel"
     return LABELS.get((key, value)) or f"{key.replace('_', ' ')} {value}"
 
 
-def legend_handles() -> list[Line2D]:
-    policies = [
-        Line2D([], [], color=colour, marker=marker, ms=3.5, lw=0, label=f"POWR, {policy} policy")
-        for policy, (colour, marker, _) in POLICIES.items()
-    ]
-    lines = [
-        Line2D([], [], color="0.15", lw=0.8, dashes=dashes, label=f"best baseline, {label}")
-        for label, dashes in SETS.values()
-    ]
-    return [*policies, *lines]
-
-
 def note(table: pd.DataFrame) -> str:
-    runs = table.drop_duplicates(["universe"])
+    runs = table.drop_duplicates("universe")
     there, planned = runs["runs"].sum(), runs["runs_planned"].sum()
-    seeds = sorted(set(runs["runs_planned"]), reverse=True)
-    intervals = [
-        f"with {each} seeds a {coverage:.0%} interval of the median"
-        for each in seeds
-        if not np.isnan(coverage := median_coverage(each))
-    ]
+    coverage = {n: median_coverage(n) for n in sorted(set(runs["runs_planned"]), reverse=True)}
+    intervals = ", ".join(
+        f"with {n} seeds a {share:.0%} interval of the median" if share > 0 else f"with {n} none"
+        for n, share in coverage.items()
+    )
     missing = f" {planned - there} of {planned} runs are missing." if there < planned else ""
     return (
         "The paper's POWR under every plausible combination of the settings that nobody knows. A "
         "column is one combination, a universe; the dots below are its settings. A mark is the "
         "median over seeds of the timesteps to the first evaluation at the threshold: lower is "
-        "better. Bars reach from the first run to arrive to the last"
-        f"{' (' + ', '.join(intervals) + ')' if intervals else ''}. Hollow marks: half of the runs "
-        "or more never arrive within the budget, the grey line. Universes are sorted by the "
-        "sampled policy, which the authors evaluate; shaded are the authors' probable settings."
-        f"{missing}"
+        f"better. Bars reach from the first run to arrive to the last ({intervals}). Hollow marks: "
+        "half of the runs or more never arrive within the budget, the grey line. Universes are "
+        "sorted by the sampled policy, which the authors evaluate; shaded are the authors' "
+        f"probable settings.{missing}"
     )

@@ -15,7 +15,7 @@ from suite.claims.ledger import Judged
 from suite.claims.page import Group, Sentence, joint_text, joint_verdict, sentences
 from suite.claims.verdicts import NOT_TESTED, PARTLY, REPRODUCED
 from suite.config.kinds import DEEP_OF_SOURCE, KINDS, POWR, TEXTBOOK
-from suite.multiverse.shares import Share
+from suite.multiverse import Share
 from suite.names import algorithm_name
 
 HEAD = ("the paper says", "against {}", "against {}", "holds in", "what was seen")

@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from suite import SuiteError, markdown
+from suite import SuiteError, markdown, multiverse
 from suite.claims import ledger
 from suite.command import make_parser, write_result
-from suite.multiverse import shares
 from suite.release import answer
 from suite.results.tables import read_table
 
@@ -26,7 +25,7 @@ def blocks(root: Path) -> dict[str, str]:
     document = ledger.load(root / "claims.yaml")
     judged = ledger.read_judged(root / SCALE / "claims.csv", document)
     summary = read_table(root / SCALE / "summary.csv")
-    found = shares.read(root / "results")
+    found = multiverse.read(root / "results")
     return {
         "answer": answer.answer(judged, document, found),
         "table": markdown.table(answer.table(judged, document, found, summary)),

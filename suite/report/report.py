@@ -20,12 +20,12 @@ import jinja2
 import pandas as pd
 
 from suite import config
+from suite import multiverse as universes
 from suite.claims import deviations, ledger
 from suite.claims.page import Group, by_claim, count_by_kind, group_of
 from suite.claims.verdicts import BEYOND, THEORY_VERDICTS, VERDICTS
 from suite.command import make_parser, write_result
 from suite.config.kinds import POWR
-from suite.multiverse import shares
 from suite.names import algorithm_name
 from suite.release import answer
 from suite.report import explorer
@@ -192,7 +192,7 @@ def describe(options: argparse.Namespace) -> dict[str, Any]:
     planned = config.runs(study, options.scale)
     groups = group_runs(planned, loaded.metadata)
     multiverse, is_final = options.results / config.MULTIVERSE, options.scale == document["scale"]
-    found = shares.read(options.results) if is_final else []
+    found = universes.read(options.results) if is_final else []
     reasons = preliminary_reasons(
         options.scale,
         document["scale"],

@@ -127,7 +127,7 @@ def test_algorithms_of_one_class_have_one_revision(real_study):
 @pytest.mark.parametrize(
     ("place", "value", "message"),
     [
-        (["settings", "gamma"], 0.9, "ablations.pace.settings.gamma: 0.9: .*valid list"),
+        (["settings", "gamma"], 0.9, "ablations.pace.settings.gamma: 0.9: give a list"),
         (["settings", "gamma"], [], "ablations.pace.settings.gamma"),
         (["settings", "gamma"], [0.9, 0.9], "ablations.pace.settings.gamma"),
         (["environments"], {"Taxi-v4": {}}, "ablations.pace.environments: Taxi-v4 is not one of"),

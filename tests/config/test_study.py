@@ -165,12 +165,12 @@ def test_another_environment_and_algorithm_are_data_only(study, write_study):
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        (["extra"], 1, "the file: extra is not known here"),
+        (["extra"], 1, r"\.yaml: extra is not known here: correct its spelling or remove it"),
         (["environments"], {}, "environments"),
         (
             ["environments", "Taxi-v3", "threshold"],
             6,
-            "environments.Taxi-v3: threshold is not known",
+            r"environments.Taxi-v3: threshold is not known here: did you mean thresholds\?",
         ),
         (["environments", "Taxi-v3", "thresholds"], [], "environments.Taxi-v3.thresholds"),
         (["environments", "Taxi-v3", "thresholds"], ["six"], "thresholds.0: 'six'"),
@@ -224,6 +224,43 @@ def test_refuses_with_the_place(study, write_study, path, value, message):
     assert len(str(caught.value).splitlines()) <= 3
 
 
+PHRASES = re.compile("Input|should|valid|discriminator|tag|instance of|after validation|dictionary")
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (["scales", "quick", "seeds"], "3", "scales.quick.seeds: '3': give a whole number"),
+        (["scales", "quick", "seeds"], 0, "scales.quick.seeds: 0: give 1 or more"),
+        (["scales", "quick", "algorithms"], [], "scales.quick.algorithms: []: is empty: give 1"),
+        (["scales", "quick", "algorithms"], "powr", "algorithms: 'powr': give a list"),
+        (["scales", "quick", "algorithms"], ["pow"], "did you mean powr?"),
+        (["scales", "quick"], None, "scales.quick: None: give keys with values"),
+        (["algorithms", "dqn", "sampled"], "yes", "dqn.sampled: 'yes': give true or false"),
+        (["algorithms", "dqn", "policy"], "MlpPolice", "MlpPolicy': did you mean MlpPolicy?"),
+        (["algorithms", "dqn", "source"], {"kind": "a friend"}, "a friend is not one of 'library"),
+        (["algorithms", "dqn", "source"], {"file": "x"}, "'kind' is missing: add it"),
+        (
+            ["algorithms", "dqn", "source"],
+            {"kind": "chosen on development seeds", "fil": "x"},
+            "algorithms.dqn.source: fil is not known here: did you mean file?",
+        ),
+        (
+            ["algorithms", "dqn", "source"],
+            {"kind": "library defaults", "knd": "x"},
+            "algorithms.dqn.source: knd is not known here: did you mean kind?",
+        ),
+        (["environments", "Taxi-v3", "fingerprint"], "abc", "'abc': does not have the form ^[0-9"),
+        (["multiverse", "settings"], {"step_size": 0.1}, "step_size: 0.1: give a list"),
+    ],
+)
+def test_faults_are_told_in_words_of_the_file(study, write_study, path, value, message):
+    set_in(study, path, value)
+    with pytest.raises(SuiteError, match=re.escape(message)) as caught:
+        config.load(write_study(study))
+    assert not PHRASES.search(str(caught.value))
+
+
 def test_refuses_an_algorithm_without_source(study, write_study):
     del study["algorithms"]["dqn"]["source"]
     with pytest.raises(SuiteError, match=r"algorithms\.dqn: source is missing: add it"):
@@ -240,7 +277,15 @@ def test_sources_name_files_that_are_there(real_study):
     ("text", "message"),
     [
         ("", "the file: None: "),
-        ("a: [", "envs.yaml:1:5"),
+        ("a: [", "envs.yaml:1:5: the file ends within a value: close its bracket or quote"),
+        (
+            "a:\n    b: 1\n  c: 2\n",
+            "envs.yaml:3:3: wrong indentation: this begins in column 3, but its block, from line 1 "
+            "on, in column 1: align them",
+        ),
+        ("a:\n  b: 1\n    c: 2\n", "envs.yaml:3:6: a key where none may stand: correct the indent"),
+        ("a:\n\tb: 1\n", "envs.yaml:2:1: a tab: indent with spaces"),
+        ("a:\n- 1\nb: 2\n- 3\n", "envs.yaml:4:1: items of a list (-) and keys are mixed"),
         ("a: 1\na: 2\n", "envs.yaml:2:1: the key a is given twice"),
         ("1: 2\n", "the key 1 is not text"),
         ("yes: 2\n", "the key yes is not text"),

@@ -1,0 +1,222 @@
+"""The multiverse from made-up runs: verdicts, shares counted by hand, the page and the figure."""
+
+import copy
+import hashlib
+import json
+
+import pandas as pd
+import pytest
+import yaml
+
+from suite import config
+from suite.multiverse import share_of
+from suite.multiverse.command import main
+from suite.plots import multiverse as figure
+from suite.results import aggregate
+from tests.support.run_files import PROVENANCE, STUDY, csv_text, write_run
+
+LAKE, CAR = "FrozenLake-v1", "MountainCar-v0"
+MULTIVERSE = {
+    "algorithm": "powr",
+    "timesteps": {LAKE: 1000, CAR: 1000},
+    "seeds": {LAKE: 3, CAR: 3},
+    "settings": {"step_size": [0.1, 1.0], "restart": [False, True]},
+    "environments": {CAR: {"kernel": [{"name": "Gaussian"}, {"name": "Exponential"}]}},
+}
+BOTH = {LAKE: 0.8, CAR: -110.0}
+
+
+def claim(name, thresholds, **more):
+    parameters = {"thresholds": thresholds, "algorithm": "powr", "others": ["dqn"], **more}
+    words = {"claim": f"On {name}.", "place": "Figure 2", "quote": "quicker"}
+    return {
+        "id": name,
+        **words,
+        "rule": "earlier",
+        "against": ["defaults"],
+        "parameters": parameters,
+    }
+
+
+CLAIMS = {
+    "scale": "tiny",
+    "level": 0.05,
+    "sets": {"defaults": {"name": "Library defaults", "label": "defaults", "counterparts": {}}},
+    "rules": {"earlier": {"statistic": "ratio", "decision": "p"}},
+    "claims": [
+        claim("lake", {LAKE: 0.8}),
+        claim("both", BOTH),
+        claim("both-sampled", BOTH, policy="sampled"),
+    ],
+}
+
+
+def returns_of(variant):
+    """On the lake POWR arrives with small steps only, on the car with the Gaussian kernel only."""
+    if variant.environment == LAKE:
+        return 1.0 if variant.varied["step_size"] == 0.1 else 0.0
+    return -105.0 if variant.varied["kernel"]["name"] == "Gaussian" else -200.0
+
+
+def write_universe_run(results, variant, run, late):
+    early = min(late, 0.0 if variant.environment == LAKE else -200.0)
+    text = csv_text({100: late, 1000: late}, sampled=early)
+    path = results / run.path
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, newline="")
+    document = {
+        "settings": {**variant.resolved, "seed": run.seed},
+        "digest": run.digest,
+        "csv_sha256": hashlib.sha256(text.encode()).hexdigest(),
+        "provenance": PROVENANCE,
+    }
+    path.with_suffix(".json").write_text(json.dumps(document))
+
+
+@pytest.fixture
+def study():
+    return copy.deepcopy({**STUDY, "multiverse": MULTIVERSE})
+
+
+@pytest.fixture
+def results(study, tmp_path):
+    """DQN arrives late; POWR's own runs of the scale are perfect, and must not be counted."""
+    for run in config.runs(study, "tiny"):
+        last = study["scales"]["tiny"]["timesteps"][run.environment]
+        own = run.algorithm == "powr"
+        last = 1000 if own and run.environment == CAR else last
+        top = 1.0 if run.environment == LAKE else -105.0
+        low = 0.0 if run.environment == LAKE else -200.0
+        means = {t: top if own or t == last else low for t in (100, 1000, 5000) if t <= last}
+        write_run(tmp_path, run, csv_text(means, sampled=top if own else ""), study=study)
+    for variant in config.universes(study):
+        for run in variant.runs:
+            write_universe_run(tmp_path, variant, run, returns_of(variant))
+    files = aggregate.aggregate(study, "tiny", tmp_path, partial=False)
+    (tmp_path / "tiny" / "runs.csv").write_text(files["runs.csv"])
+    return tmp_path
+
+
+@pytest.fixture
+def command(study, results):
+    (results / "envs.yaml").write_text(yaml.safe_dump(study, sort_keys=False))
+    (results / "claims.yaml").write_text(yaml.safe_dump(CLAIMS))
+    places = {"--envs": "envs.yaml", "--claims": "claims.yaml", "--results": ""}
+    return [text for option, name in places.items() for text in (option, str(results / name))]
+
+
+@pytest.fixture
+def made(command, results):
+    assert main(command) == 0
+    return results
+
+
+def test_one_row_per_universe_policy_and_set(made):
+    table = pd.read_csv(made / "multiverse" / "universes.csv")
+    assert table.groupby(["environment", "policy"]).size().to_dict() == {
+        (LAKE, "deterministic"): 4,
+        (LAKE, "sampled"): 4,
+        (CAR, "deterministic"): 8,
+        (CAR, "sampled"): 8,
+    }
+    first = table.iloc[0]
+    assert (first["setting.step_size"], first["setting.restart"]) == (0.1, "no")
+    assert (first["runs"], first["arrived"], first["median"]) == (3, 3, 100)
+    assert (first["best_baseline"], first["best_baseline_median"]) == ("dqn", 5000)
+    assert (first["claim.lake"], first["claim.both"]) == ("reproduced", "reproduced")
+    assert pd.isna(first["median_low"])  # three seeds have no interval
+    never = table[(table["environment"] == LAKE) & (table["setting.step_size"] == 1)]
+    assert never["median"].isna().all()
+    assert set(never["claim.lake"].dropna()) == {"not reproduced"}
+
+
+def test_shares_are_those_counted_by_hand(made):
+    """Lake: small steps, 2 of 4. Car: Gaussian, 4 of 8. Both at once: 2 of 8."""
+    table = pd.read_csv(made / "multiverse" / "shares.csv")
+    counts = table.set_index(["id", "environment"])[["holds", "universes"]]
+    assert counts.loc[("lake", LAKE)].tolist() == [2, 4]
+    assert counts.loc[("both", LAKE)].tolist() == [2, 4]
+    assert counts.loc[("both", CAR)].tolist() == [4, 8]
+    assert counts.loc[("both", "all")].tolist() == [2, 8]
+    share = share_of("lake", "defaults", made)
+    assert (share.share, share.decides, share.better) == (0.5, "step_size", "0.1")
+    assert (share.share_better, share.share_worse) == (1, 0)
+    joint = share_of("both", "defaults", made)
+    assert (str(joint), joint.environment, joint.share) == ("2 of 8", "all", 0.25)
+    assert (joint.decides, joint.better) == ("step_size or kernel", "0.1 or Gaussian")
+    assert (joint.share_better, joint.share_worse) == (0.5, 0)
+
+
+def test_no_setting_decides_where_a_claim_holds_nowhere(made):
+    share = share_of("both-sampled", "defaults", made)
+    assert (share.holds, share.tested, share.decides, share.policy) == (0, 8, "none", "sampled")
+    assert share_of("both-sampled", "authors", made) is None
+    assert share_of("lake", "defaults", made / "elsewhere") is None
+
+
+def test_the_page_answers_first(made):
+    page = (made / "multiverse" / "multiverse.md").read_text()
+    answer = page.splitlines()[2]
+    counted = "of 3 claims of the paper, 0 hold in every universe, 2 in some and 1 in none."
+    assert answer.startswith(f"Library defaults: {counted}")
+    assert "| On lake. | FrozenLake-v1 | 2 of 4; step_size: 0.1 (100% against 0%) |" in page
+    assert "4 on FrozenLake-v1 (3 seeds, 1,000 timesteps); 8 on MountainCar-v0" in page
+
+
+def test_missing_runs_are_counted_or_refused(command, results, capsys):
+    paths = sorted(results.glob(f"multiverse/{LAKE}/powr/*.csv"))
+    for path in paths[:2] + paths[4:8]:  # seeds 0 of two universes, and seed 1 of all
+        path.unlink()
+    assert main(command) == 1
+    assert "6 of 36 runs of the multiverse are missing: run `make multi" in capsys.readouterr().err
+    assert not (results / "multiverse" / "shares.csv").exists()
+    assert main([*command, "--partial"]) == 0
+    assert "made of 30 of 36 runs" in capsys.readouterr().err
+    assert (
+        "Preliminary: made of 30 of 36 runs." in (results / "multiverse/multiverse.md").read_text()
+    )
+    share = share_of("lake", "defaults", results)
+    assert (share.tested, share.universes, str(share)) == (0, 4, "not tested")
+    assert share_of("both", "defaults", results).holds == 0
+
+
+def test_a_damaged_run_is_refused(command, results, capsys):
+    path = next(results.glob(f"multiverse/{CAR}/powr/*.csv"))
+    path.write_text(path.read_text().replace("-105", "-104"))
+    path.write_text(path.read_text().replace("-200", "-199"))
+    assert main(command) == 1
+    assert f"{path}: its content is not what the run wrote" in capsys.readouterr().err
+
+
+def drawn(made):
+    table = figure.Tables(pd.read_csv(made / "multiverse" / "universes.csv"))
+    return table.universes, figure.draw(table)
+
+
+def test_the_figure_shows_each_universe_once_per_policy_and_sorts_them(made):
+    _, shown = drawn(made)
+    curve, car, settings, _ = shown.axes
+    marks = [line for line in curve.lines if line.get_label() == "deterministic"]
+    solid = [line.get_xdata()[0] for line in marks if line.get_markerfacecolor() != "white"]
+    hollow = [line for line in marks if line.get_markerfacecolor() == "white"]
+    assert [round(place) for place in sorted(solid)] == [0, 1]  # the early ones come first
+    never = dict(
+        zip([t.get_text() for t in curve.get_yticklabels()], curve.get_yticks(), strict=True)
+    )
+    assert {line.get_ydata()[0] for line in hollow} == {never["never"]}
+    labels = [label.get_text() for label in settings.get_yticklabels()]
+    assert labels[:4] == ["step size 0.1", "step size 1", "sum over epochs", "restart each epoch"]
+    small_steps = settings.lines[0]
+    assert list(small_steps.get_xdata()) == [0, 1]
+    assert car.get_title() == "MountainCar-v0\nthreshold −110, 3 seeds"
+
+
+def test_the_figure_names_the_best_baseline_and_counts_missing_runs(made):
+    table, shown = drawn(made)
+    assert [text.get_text() for text in shown.axes[0].texts] == [
+        "DQN, library defaults",
+        "no baseline, authors' settings",
+    ]
+    assert "are missing" not in shown.get_supxlabel()
+    table.loc[table["universe"] == table["universe"].iloc[0], "runs"] = 1
+    assert "2 of 36 runs are missing." in figure.note(table)
