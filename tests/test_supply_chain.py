@@ -54,11 +54,14 @@ def needed_by(name, extras=()):
 
 
 def test_version_changelog_and_citation_name_the_same_release():
+    """Between two releases the version is that of the next one, with .dev0."""
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    newest = re.search(r"^## (\S+) \((\S+)\)$", changelog, re.MULTILINE).groups()
-    assert newest == (powr.__version__, str(citation["date-released"]))
-    assert citation["version"] == powr.__version__
+    entries = re.findall(r"^## (\S+) \((\S+)\)$", changelog, re.MULTILINE)
+    in_work = entries[0][0] if entries[0][1] == "unreleased" else None
+    released = entries[1 if in_work else 0]
+    assert released == (citation["version"], str(citation["date-released"]))
+    assert powr.__version__ == (f"{in_work}.dev0" if in_work else citation["version"])
 
 
 def test_every_line_is_one_exact_version():

@@ -128,11 +128,12 @@ def restore(
     env: gymnasium.Env | str | None,
     kernel: Kernel | None,
 ) -> A:
+    is_made_anew = env is None
     if env is None:
         env = make_recorded_env(metadata["environment"])
     settings: Any = {**metadata["settings"], "kernel": make_kernel(metadata["kernel"], kernel)}
     agent: Any = cls(env, **settings)
-    check_environment(metadata, agent.env)
+    check_environment(metadata, agent.env, is_made_anew)
     unpack(agent.data, arrays, metadata["starts"], agent.n_actions)
     for name, array in arrays.items():
         if array.dtype.kind not in "biuf":

@@ -64,8 +64,13 @@ def make_recorded_env(record: dict[str, Any]) -> gymnasium.Env:
         ) from error
 
 
-def check_environment(metadata: dict[str, Any], env: gymnasium.Env) -> None:
-    """Refuse an environment with another id or other spaces; warn of other wrappers."""
+def check_environment(
+    metadata: dict[str, Any], env: gymnasium.Env, is_made_anew: bool = False
+) -> None:
+    """Refuse an environment with another id or other spaces; warn of other wrappers.
+
+    One that was made anew from the record has none of them, which its maker knows.
+    """
     recorded = metadata["environment"]
     trained, given = recorded["id"], env.spec and env.spec.id
     if trained and given and trained != given:
@@ -77,7 +82,7 @@ def check_environment(metadata: dict[str, Any], env: gymnasium.Env) -> None:
                 f"but the environment's is {space}"
             )
     wrappers = describe_env(env)["wrappers"]
-    if wrappers != recorded["wrappers"]:
+    if not is_made_anew and wrappers != recorded["wrappers"]:
         warnings.warn(
             f"the agent was trained with the wrappers {recorded['wrappers'] or 'none'}, but the "
             f"environment has {wrappers or 'none'}: rewards or observations may differ",
