@@ -337,7 +337,7 @@ def test_a_claim_has_one_verdict_per_set_of_settings(results):
     first, second = both_sets(results)
     assert (first.against, first.outcome.verdict) == ("defaults", "reproduced")
     assert (second.against, second.outcome.verdict) == ("other", "not tested")
-    assert second.outcome.reason == "DQN-other on FrozenLake-v1 is not part of this scale"
+    assert second.outcome.reason == "DQN, other on FrozenLake-v1 is not part of this scale"
 
 
 @pytest.mark.parametrize(
