@@ -43,7 +43,8 @@ def answer(judged: Sequence[Judged], document: Mapping[str, Any], shares: Sequen
     for name, entry in sets.items():
         verdicts = [joint_verdict(each.parts[name]) for each in said if name in each.parts]
         whole, some = verdicts.count(REPRODUCED), verdicts.count(PARTLY)
-        counts.append(f"{whole} hold in full and {some} in part {whose(entry)}")
+        verb = "holds" if whole == 1 else "hold"
+        counts.append(f"{whole} {verb} in full and {some} in part {whose(entry)}")
     parts.append(f"Of its {len(said)} sentences on experiments, {' and '.join(counts)}.")
     if central and (share := share_text(central, shares, sets)):
         parts.append(f"Under all plausible settings of POWR the main claim holds in {share}.")
