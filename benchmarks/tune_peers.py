@@ -216,7 +216,7 @@ def try_setting(study: dict[str, Any], peer: str, env: str, setting: Setting, se
 
     def record(agent: Any) -> None:
         if agent.num_timesteps == points[len(returns)]:
-            result = evaluator.evaluate(agent)
+            result = evaluator.evaluate(agent, agent.num_timesteps)
             returns.append(result.mean if result.exact_return is None else result.exact_return)
 
     arguments = own_arguments({"settings": setting})
