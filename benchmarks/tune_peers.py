@@ -274,15 +274,28 @@ def choose(table: list[Outcome], env: str) -> tuple[str, list[Outcome]]:
     return min(tried(table, env).items(), key=lambda item: merit(item[1]))
 
 
+def name_of(peer: str) -> str:
+    """The peer's block in envs.yaml; `powr` there has the authors' probable settings."""
+    return "powr-tuned" if peer == "powr" else peer.replace("_", "-")
+
+
+def in_words(value: Any) -> str:
+    if isinstance(value, dict):
+        return f"{value['name']}({', '.join(f'{width:g}' for width in value['bandwidth'])})"
+    return str(value).lower() if isinstance(value, bool) else f"{value:g}"
+
+
 def markdown_row(peer: str, env: str, table: list[Outcome]) -> str:
     """The row of docs/peers.md."""
     setting, rows = choose(table, env)
-    constants = ", ".join(f"`{name}` {value:g}" for name, value in json.loads(setting).items())
+    constants = ", ".join(
+        f"`{name}` {in_words(value)}" for name, value in json.loads(setting).items()
+    )
     arrivals = (
         ", ".join("never" if math.isinf(time) else f"{time:,}" for time in times)
         for times in zip(*((row.first_arrival, row.lasting_arrival) for row in rows), strict=True)
     )
-    cells = (f"`{peer}`", env, str(len(tried(table, env))), constants, *arrivals)
+    cells = (f"`{name_of(peer)}`", env, str(len(tried(table, env))), constants, *arrivals)
     return f"| {' | '.join(cells)} |"
 
 
