@@ -36,7 +36,7 @@ FOLDER = Path("results", "tuning")
 SEEDS = (1000, 1001, 1002)
 TIMESTEPS = {"FrozenLake-v1": 10_000, "Taxi-v3": 60_000, "MountainCar-v0": 40_000}
 # POWR plans after every episode, so that its cost grows with the square of the timesteps.
-SHORTER = {("powr", "MountainCar-v0"): 12_000}
+SHORTER = {("powr", "MountainCar-v0"): 8_000}
 
 Setting = dict[str, Any]
 
