@@ -8,6 +8,7 @@ treats unvisited pairs as worse than any observed return; in a box it is the one
 
 from __future__ import annotations
 
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from powr.optimistic.displacement import DisplacementModel
 from powr.optimistic.growing_steps import MIRROR_DESCENT, MOST_STEPS, Planning, settle
 from powr.optimistic.news import News
 from powr.optimistic.returns import ReturnRange
+from powr.optimistic.track_record import TrackRecord
 from powr.policy import Policy, Table, TablePolicy, uniform_policy
 from powr.solvers.empirical_mdp import EmpiricalMDP
 
@@ -210,8 +212,26 @@ class FinitePlanner(_Optimist):
         }
 
 
+class BoxPlan:
+    """A plan in a box, made when it is first asked for."""
+
+    def __init__(self, make, n_actions):
+        self._make = make
+        self._n_actions = n_actions
+
+    @cached_property
+    def model(self):
+        return self._make()
+
+    @cached_property
+    def policy(self):
+        return uniform_policy(self._n_actions) if self.model is None else Policy(self.model)
+
+
 class BoxPlanner(_Optimist):
     """Optimistic mirror descent in a displacement model."""
+
+    keep_best = True
 
     def __init__(self, history: History, n_actions: int, *, kernel: Kernel | None, **settings: Any):
         if kernel is not None and not isinstance(kernel, Stationary):
@@ -221,13 +241,21 @@ class BoxPlanner(_Optimist):
             )
         super().__init__(history, n_actions, **settings)
         self.kernel = kernel
-        self.model: DisplacementModel | None = None
+        self.plan_times: list[int] = []
+        self._newest = self._first = BoxPlan(lambda: None, n_actions)
+        self._record: TrackRecord[BoxPlan] = TrackRecord()
+
+    def begin_episode(self) -> None:
+        super().begin_episode()
+        self._first = self._newest
 
     def observe(self, transition: tuple, ended: bool) -> bool:
         """Take in one transition; True where a plan is due."""
         self._size += 1
         self._rewards.append(transition[2])
         self.returns.see(self._rewards, ended, transition[4])
+        if ended:
+            self._record.add(sum(self._rewards), self._first)
         if self._size < _FIRST_PLAN or not (ended or self._within):
             return False
         growth = self._size / max(self.planned_at, 1)
@@ -235,8 +263,13 @@ class BoxPlanner(_Optimist):
 
     def plan(self) -> None:
         prior = self.returns.best if self.prior is None else self.prior
-        columns = self.history.columns(0, self._size)
-        model = DisplacementModel(
+        self._newest = BoxPlan(partial(self._make_model, self._size, prior), self.n_actions)
+        self.planned_at = self._size
+        self.plan_times.append(self._size)
+
+    def _make_model(self, size: int, prior: float) -> DisplacementModel:
+        columns = self.history.columns(0, size)
+        return DisplacementModel(
             columns,
             self.n_actions,
             gamma=self.gamma,
@@ -246,18 +279,30 @@ class BoxPlanner(_Optimist):
             planning=self._planning,
             **self._steps,
         )
-        self.model, self.policy, self.planned_at = model, Policy(model), self._size
+
+    @property
+    def policy(self):
+        return self._newest.policy
+
+    @policy.setter
+    def policy(self, value):
+        pass
+
+    @property
+    def model(self):
+        return self._newest.model
 
     @property
     def shown(self) -> Policy:
-        """The policy that acts, with its optimism."""
-        return self.policy
+        """The policy that acts, with its optimism, or an older one that was clearly better."""
+        return self._record.choose(self._newest).policy if self.keep_best else self.policy
 
     def action_values(self, states: NDArray) -> NDArray:
         """Those of the shown policy, (n, n_actions)."""
-        if self.model is None:
+        model = self._record.choose(self._newest).model
+        if model is None:
             return np.zeros((len(states), self.n_actions))
-        return self.model.action_values(states)
+        return model.action_values(states)
 
     def _value_range(self, rewards: NDArray, prior: float) -> tuple[float, float]:
         low, high = float(rewards.min()), float(rewards.max())
