@@ -41,7 +41,7 @@ _RIDGE = 1e-8
 _SWEEP_TOLERANCE = 1e-4
 
 _MAP_CENTERS = 600
-_VALUE_CENTERS = 800
+_VALUE_CENTERS = 1_500
 _TERMINAL_CENTERS = 200
 _LANDMARKS = 64
 _NEIGHBOURS = 16
@@ -87,7 +87,9 @@ class DisplacementModel:
     gamma : the discount factor.
     prior : the value of what lies far from everything seen.
     value_range : the least and the largest value that rewards allow.
-    kernel : of the values; default: exponential, wider than the data.
+    kernel : of the values; default: exponential, wider than the data once anything was learned.
+    terminal_values : whether a reward paid on termination is the value of the terminal state, which
+        otherwise is 0.
     step_size, mirror_steps, planning : of mirror descent, see `settle`.
 
     Attributes
@@ -104,6 +106,7 @@ class DisplacementModel:
         prior: float,
         value_range: tuple[float, float],
         kernel: Stationary | None = None,
+        terminal_values: bool = True,
         step_size: float | None = None,
         mirror_steps: int | None = None,
         planning: Planning = MIRROR_DESCENT,
@@ -115,8 +118,8 @@ class DisplacementModel:
         states, next_states = states / self.scale, next_states / self.scale
         # A terminating step pays the usual reward, and the rest as the value of its terminal state.
         usual_reward = np.median(rewards if terminated.all() else rewards[~terminated])
-        smooth_rewards = np.where(terminated, usual_reward, rewards)
-        targets = np.column_stack([next_states - states, smooth_rewards])
+        one_off = np.where(terminated & terminal_values, rewards - usual_reward, 0.0)
+        targets = np.column_stack([next_states - states, rewards - one_off])
         self.map = DisplacementMap(states, actions, targets, n_actions)
         has_learned = terminated.any() or np.ptp(rewards) > 0
         self.kernel = kernel or Exponential(_VALUE_BANDWIDTH if has_learned else _SEARCH_BANDWIDTH)
@@ -126,9 +129,8 @@ class DisplacementModel:
         visited = visited[spread(visited, _VALUE_CENTERS)]
         ends = np.flatnonzero(terminated)
         ends = ends[spread(next_states[ends], _TERMINAL_CENTERS)]
-        terminal_values = (rewards[ends] - usual_reward) / gamma if gamma > 0 else np.zeros(len(ends))
         self.centers = np.vstack([visited, next_states[ends]])
-        self._solve(visited, terminal_values, value_range, step_size, mirror_steps, planning)
+        self._solve(visited, one_off[ends] / gamma, value_range, step_size, mirror_steps, planning)
 
     def _solve(
         self,

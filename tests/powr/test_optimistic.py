@@ -11,8 +11,8 @@ from powr.kernels import Dirac, Exponential, Matern52
 from powr.mirror_descent import softmax
 from powr.optimistic.displacement import DisplacementModel
 from powr.optimistic.growing_steps import POLICY_ITERATION, VALUE_ITERATION, settle
-from powr.optimistic.news import News
 from powr.optimistic.planners import FinitePlanner
+from powr.optimistic.visits import Visits
 from powr.tabular import TabularMDP
 from tests.powr.environments import PLACES, Corridor
 
@@ -145,7 +145,7 @@ def test_the_untried_is_preferred_while_acting_and_never_shown(prior):
     planner.observe((1, 1, 5.0, 2, True), True)
     planner.plan()
     np.testing.assert_array_equal(planner.policy.greedy([0, 1]), [1, 0])
-    np.testing.assert_array_equal(planner.shown.greedy([0, 1]), [0, 1])
+    np.testing.assert_array_equal(planner.target_policy.greedy([0, 1]), [0, 1])
 
 
 @pytest.mark.parametrize(("reward", "preferred"), [(0.5, 0), (-0.5, 1)])
@@ -170,11 +170,11 @@ def test_where_nothing_is_random_a_plan_is_due_at_first_visits_only():
 
 def test_in_many_states_plans_wait_for_a_share_of_news():
     """From one new state to the next, as where states hardly ever repeat."""
-    news, planned = News(), [0]
+    visits, planned = Visits(), [0]
     for number in range(1, 2001):
-        if news.see((number, 0), (number + 1, -1.0, False)):
+        if visits.observe((number, 0), (number + 1, -1.0, False)):
             planned.append(number)
-            news.pairs = set()
+            visits.unplanned = set()
     assert planned[:1001] == [*range(1001)]  # at once
     growth = np.divide(planned[1001:], planned[1000:-1])
     np.testing.assert_allclose(growth, 1.01, atol=0.001)
