@@ -41,7 +41,12 @@ _RIDGE = 1e-8
 _SWEEP_TOLERANCE = 1e-4
 
 _MAP_CENTERS = 600
-_VALUE_CENTERS = 1_500
+
+# Values of visited states; in more than a few dimensions these would lie too thin.
+FEW_DIMENSIONS = 4
+_VALUE_CENTERS = 800
+_VALUE_CENTERS_IN_MANY_DIMENSIONS = 1_500
+
 _TERMINAL_CENTERS = 200
 _LANDMARKS = 64
 _NEIGHBOURS = 16
@@ -126,7 +131,9 @@ class DisplacementModel:
 
         # The last state is not the first of any transition yet, but is where the next one starts.
         visited = np.vstack([states, next_states[-1:][~terminated[-1:]]])
-        visited = visited[spread(visited, _VALUE_CENTERS)]
+        is_low = states.shape[1] <= FEW_DIMENSIONS
+        n_centers = _VALUE_CENTERS if is_low else _VALUE_CENTERS_IN_MANY_DIMENSIONS
+        visited = visited[spread(visited, n_centers)]
         ends = np.flatnonzero(terminated)
         ends = ends[spread(next_states[ends], _TERMINAL_CENTERS)]
         self.centers = np.vstack([visited, next_states[ends]])

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from powr.data import Counts, History
 from powr.kernels import Dirac, Kernel, Stationary
-from powr.optimistic.displacement import DisplacementModel
+from powr.optimistic.displacement import FEW_DIMENSIONS, DisplacementModel
 from powr.optimistic.growing_steps import MIRROR_DESCENT, MOST_STEPS, Planning, settle
 from powr.optimistic.returns import ReturnRange
 from powr.optimistic.track_record import TrackRecord
@@ -33,10 +33,10 @@ _IMAGINED_IF_DETERMINISTIC = 1e-6
 _IMAGINED_IF_RANDOM = 1.0
 _IMAGINED_PER_LOG_VISITS = 2.0
 
-# A box is worth a new plan when all data have grown by this factor; at the end of an episode less
-# will do.
+# A box is worth a new plan when all data have grown by this factor. At the end of an episode less
+# will do, but in many dimensions, where plans cost more.
 _GROWTH_OF_DATA = 1.15
-_GROWTH_AT_END = 1.12
+_GROWTH_AT_END = 1.05
 
 # Policy iteration ends where no action value changes by more than rounding, as a share of their
 # range.
@@ -132,11 +132,10 @@ class FinitePlanner(_Optimist):
         state, action, reward, next_state, terminated = transition
         self._size += 1
         self._rewards.append(reward)
-        best = self.returns.best
+        best, income = self.returns.best, self.returns.income
         self.returns.observe(self._rewards, ended, terminated)
-        is_due = (
-            self._visits.observe((state, action), (next_state, reward, terminated)) and self._within
-        )
+        changed = self._visits.observe((state, action), (next_state, reward, terminated))
+        is_due = (changed or self.returns.income > income) and self._within
         if ended:
             is_due = bool(self._visits.unplanned) or self.is_random or self.returns.best != best
         return is_due
@@ -290,7 +289,8 @@ class BoxPlanner(_Optimist):
         if self._size < _FIRST_PLAN or not (ended or self._within):
             return False
         growth = self._size / (self.plan_times[-1] if self.plan_times else 1)
-        return growth >= (_GROWTH_AT_END if ended else _GROWTH_OF_DATA)
+        less_will_do = ended and self.history.state_shape[0] <= FEW_DIMENSIONS
+        return growth >= (_GROWTH_AT_END if less_will_do else _GROWTH_OF_DATA)
 
     def plan(self) -> None:
         self._newest = BoxPlan(self._make_model, self._size, self._optimistic_prior)
