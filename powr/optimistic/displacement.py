@@ -28,8 +28,8 @@ _MAP_BANDWIDTH = 2.0
 _VALUE_BANDWIDTH = 2.0
 
 # Until a reward has varied or an episode has terminated, all there is to learn is which states were
-# visited: a narrow kernel tells them from the others.
-_SEARCH_BANDWIDTH = 0.2
+# visited: a narrow kernel tells them from the others. Per dimension, since distances grow with them.
+_SEARCH_BANDWIDTH = 0.1
 
 # Two actions are this far apart for the map, in units of its bandwidth: they share most of it.
 _ACTION_DISTANCE = 0.05
@@ -127,7 +127,8 @@ class DisplacementModel:
         targets = np.column_stack([next_states - states, rewards - one_off])
         self.map = DisplacementMap(states, actions, targets, n_actions)
         has_learned = terminated.any() or np.ptp(rewards) > 0
-        self.kernel = kernel or Exponential(_VALUE_BANDWIDTH if has_learned else _SEARCH_BANDWIDTH)
+        search_bandwidth = _SEARCH_BANDWIDTH * states.shape[1]
+        self.kernel = kernel or Exponential(_VALUE_BANDWIDTH if has_learned else search_bandwidth)
 
         # The last state is not the first of any transition yet, but is where the next one starts.
         visited = np.vstack([states, next_states[-1:][~terminated[-1:]]])
