@@ -28,7 +28,7 @@ _MAP_BANDWIDTH = 2.0
 _VALUE_BANDWIDTH = 2.0
 
 # Until a reward has varied or an episode has terminated, all there is to learn is which states were
-# visited: a narrow kernel tells them from the others. Per dimension, since distances grow with them.
+# visited: a narrow kernel tells them from the others. Per dimension, as distances grow with it.
 _SEARCH_BANDWIDTH = 0.1
 
 # Two actions are this far apart for the map, in units of its bandwidth: they share most of it.
@@ -41,12 +41,7 @@ _RIDGE = 1e-8
 _SWEEP_TOLERANCE = 1e-4
 
 _MAP_CENTERS = 600
-
-# Values of visited states; in more than a few dimensions these would lie too thin.
-FEW_DIMENSIONS = 4
 _VALUE_CENTERS = 800
-_VALUE_CENTERS_IN_MANY_DIMENSIONS = 1_500
-
 _TERMINAL_CENTERS = 200
 _LANDMARKS = 64
 _NEIGHBOURS = 16
@@ -132,9 +127,7 @@ class DisplacementModel:
 
         # The last state is not the first of any transition yet, but is where the next one starts.
         visited = np.vstack([states, next_states[-1:][~terminated[-1:]]])
-        is_low = states.shape[1] <= FEW_DIMENSIONS
-        n_centers = _VALUE_CENTERS if is_low else _VALUE_CENTERS_IN_MANY_DIMENSIONS
-        visited = visited[spread(visited, n_centers)]
+        visited = visited[spread(visited, _VALUE_CENTERS)]
         ends = np.flatnonzero(terminated)
         ends = ends[spread(next_states[ends], _TERMINAL_CENTERS)]
         self.centers = np.vstack([visited, next_states[ends]])

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from powr.data import Counts, History
 from powr.kernels import Dirac, Kernel, Stationary
-from powr.optimistic.displacement import FEW_DIMENSIONS, DisplacementModel
+from powr.optimistic.displacement import DisplacementModel
 from powr.optimistic.growing_steps import MIRROR_DESCENT, MOST_STEPS, Planning, settle
 from powr.optimistic.returns import ReturnRange
 from powr.optimistic.track_record import TrackRecord
@@ -33,8 +33,8 @@ _IMAGINED_IF_DETERMINISTIC = 1e-6
 _IMAGINED_IF_RANDOM = 1.0
 _IMAGINED_PER_LOG_VISITS = 2.0
 
-# A box is worth a new plan when all data have grown by this factor. At the end of an episode less
-# will do, but in many dimensions, where plans cost more.
+# A box is worth a new plan when all data have grown by this factor; at the end of an episode less
+# will do.
 _GROWTH_OF_DATA = 1.15
 _GROWTH_AT_END = 1.05
 
@@ -289,8 +289,7 @@ class BoxPlanner(_Optimist):
         if self._size < _FIRST_PLAN or not (ended or self._within):
             return False
         growth = self._size / (self.plan_times[-1] if self.plan_times else 1)
-        less_will_do = ended and self.history.state_shape[0] <= FEW_DIMENSIONS
-        return growth >= (_GROWTH_AT_END if less_will_do else _GROWTH_OF_DATA)
+        return growth >= (_GROWTH_AT_END if ended else _GROWTH_OF_DATA)
 
     def plan(self) -> None:
         self._newest = BoxPlan(self._make_model, self._size, self._optimistic_prior)
