@@ -108,6 +108,9 @@ SETTINGS = {
         ("prior", INF, ValueError),
         ("prior", "optimistic", TypeError),
         ("plan_within_episodes", 1, TypeError),
+        ("cautious", None, TypeError),
+        ("keep_best", 0, TypeError),
+        ("terminal_values", "yes", TypeError),
     ],
 }
 

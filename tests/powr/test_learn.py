@@ -248,11 +248,11 @@ PLAN_PARTS = {
     "OptimisticPOWR, finite": [
         "powr.data.Counts.add",
         "powr.solvers.empirical_mdp.EmpiricalMDP.solve",
-        "powr.optimistic.returns.ReturnRange.see",
+        "powr.optimistic.returns.ReturnRange.observe",
     ],
     "OptimisticPOWR, box": [
         "powr.optimistic.displacement.DisplacementModel._solve",
-        "powr.optimistic.returns.ReturnRange.see",
+        "powr.optimistic.returns.ReturnRange.observe",
     ],
 }
 
