@@ -41,12 +41,12 @@ MORE = {
 RESULTS = Path("results")
 PICTURE = Path("figures", "sample_efficiency")
 NOTE = (
-    "Arrived: seeds that reach the threshold. First and lasting: medians over seeds; lasting is the "
-    "first evaluation from which on at most one in twenty is below the threshold. First arrivals "
-    "are by the mean of 20 episodes, as in the benchmark; what is random can reach a threshold by "
-    "luck. The columns from lasting on rest on the exact return where there is one; those of "
-    "random play are of the sampled policy. Late: in the second half of training, on MountainCar-v0 "
-    "from 5,000 timesteps on. CPU: of training, without evaluations."
+    "Arrived: seeds that reach the threshold. First and lasting: medians over seeds; lasting is "
+    "the first evaluation from which on at most one in twenty is below the threshold. First "
+    "arrivals are by the mean of 20 episodes, as in the benchmark; what is random can reach a "
+    "threshold by luck. The columns from lasting on rest on the exact return where there is one; "
+    "those of random play are of the sampled policy. Late: in the second half of training, on "
+    "MountainCar-v0 from 5,000 timesteps on. CPU: of training, without evaluations."
 )
 # Where a run is judged for whether it stays at the threshold; elsewhere the second half is.
 JUDGED_FROM = {"MountainCar-v0": 5_000}

@@ -42,10 +42,11 @@ TIMESTEPS = {
     "FrozenLake-slippery-8x8": 50_000,
     "CliffWalking-v1": 3_000,
     "CartPole-v1": 10_000,
-    "Acrobot-v1": 10_000,
+    "Acrobot-v1": 5_000,
 }
-# POWR plans after every episode, so that its cost grows with the square of the timesteps.
-SHORTER = {("powr", "MountainCar-v0"): 12_000}
+# POWR plans after every episode, so that its cost grows with the square of the timesteps, and PSRL
+# plans as often.
+SHORTER = {("powr", "MountainCar-v0"): 12_000, ("psrl", "FrozenLake-slippery-8x8"): 20_000}
 
 Setting = dict[str, Any]
 
@@ -265,20 +266,21 @@ SETTINGS: dict[str, dict[str, list[Setting]]] = {
         "CartPole-v1": [
             {**setting, "growth": 0.2, "bounds": CART_POLE_BOUNDS}
             for setting in (
-                *product(centers=[3, 4, 5], regularization=0.01, epsilon=[0.0, 0.1], gamma=0.99),
+                *product(
+                    centers=[3, 4], regularization=0.01, epsilon=[0.0, 0.1], gamma=[0.95, 0.99]
+                ),
                 *product(centers=4, regularization=[0.001, 0.1], epsilon=0.1, gamma=0.99),
-                *product(centers=4, regularization=0.01, epsilon=0.1, gamma=[0.95, 0.98]),
             )
         ],
         "Acrobot-v1": [
             *product(
-                centers=2, regularization=0.01, epsilon=[0.0, 0.1], gamma=[0.98, 0.99], growth=0.2
+                centers=2,
+                regularization=[0.001, 0.01, 0.1, 1.0],
+                epsilon=[0.0, 0.1],
+                gamma=0.99,
+                growth=0.2,
             ),
-            *product(
-                centers=2, regularization=[0.001, 0.1, 1.0], epsilon=0.1, gamma=0.99, growth=0.2
-            ),
-            *product(centers=3, regularization=0.01, epsilon=[0.0, 0.1], gamma=0.99, growth=0.5),
-            *product(centers=3, regularization=0.1, epsilon=0.1, gamma=0.99, growth=0.5),
+            *product(centers=2, regularization=0.01, epsilon=[0.0, 0.1], gamma=0.98, growth=0.2),
         ],
     },
     "cme_value_iteration": {
