@@ -46,7 +46,7 @@ TIMESTEPS = {
 }
 # POWR plans after every episode, so that its cost grows with the square of the timesteps, and PSRL
 # plans as often.
-SHORTER = {("powr", "MountainCar-v0"): 12_000, ("psrl", "FrozenLake-slippery-8x8"): 20_000}
+SHORTER = {("powr", "MountainCar-v0"): 8_000, ("psrl", "FrozenLake-slippery-8x8"): 20_000}
 
 Setting = dict[str, Any]
 
