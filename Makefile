@@ -8,7 +8,7 @@ DOCS_READY := .venv/.ready-docs
 SCALE ?= quick
 
 .DEFAULT_GOAL := help
-.PHONY: help setup figures quick paper ship verify theory ablations multiverse test workflow-test lint report report-test docs docs-test sample-efficiency bench faults slurm-test release-check clean
+.PHONY: help setup figures quick paper ship verify theory ablations multiverse test workflow-test lint report report-test docs docs-test sample-efficiency unseen bench faults slurm-test release-check clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -87,8 +87,14 @@ $(DOCS_READY): requirements-docs.txt $(READY)
 	$(BIN)/python -m pip install --quiet --requirement requirements-docs.txt --constraint requirements.txt
 	@touch $@
 
-sample-efficiency: $(READY) ## OptimisticPOWR on eight environments, and each of its choices undone
+sample-efficiency: $(READY) ## OptimisticPOWR and its rivals: one table, figures/sample_efficiency.pdf
 	$(BIN)/snakemake --cores $(CORES) --config scale=sample-efficiency -- results/sample-efficiency/runs.csv results/ablations/ablations.csv
+	$(BIN)/python -m benchmarks.sample_efficiency | tee results/sample-efficiency/table.md
+
+unseen: $(READY) ## the same on environments that nothing was developed on, then the table
+	$(BIN)/snakemake --cores $(CORES) --config scale=unseen -- results/unseen/runs.csv
+	$(BIN)/snakemake --cores $(CORES) --config scale=boxes -- results/boxes/runs.csv
+	if $(BIN)/python -c "import Box2D"; then $(BIN)/snakemake --cores $(CORES) --config scale=lander -- results/lander/runs.csv; fi
 	$(BIN)/python -m benchmarks.sample_efficiency | tee results/sample-efficiency/table.md
 
 bench: $(READY) ## speed and growth of the solver: tables and figure in benchmarks/results

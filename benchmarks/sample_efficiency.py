@@ -1,14 +1,17 @@
-"""OptimisticPOWR on eight environments and a bandit, in tables: make sample-efficiency.
+"""OptimisticPOWR and its rivals in one table, and in one picture: make sample-efficiency.
 
-Reads the runs of the scale `sample-efficiency` of envs.yaml, and ablations.csv: what each choice
-adds. "First" is the first evaluation whose 20 episodes reach the threshold. What comes after it is
-judged by the exact return where the environment has a transition table, since 20 episodes on ice
-fall below it by chance.
+Reads the runs of the scale `sample-efficiency` of envs.yaml, those of the scales that nothing was
+developed on, as far as they are there, and ablations.csv: what each choice adds. "First" is the
+first evaluation whose 20 episodes reach the threshold. What comes after it is judged by the exact
+return where the environment has a transition table, since 20 episodes on ice fall below it by
+chance.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from os import cpu_count
 from pathlib import Path
 from typing import Any
@@ -19,17 +22,31 @@ import pandas as pd
 
 from powr import OptimisticPOWR
 from suite import config, markdown
-from suite.results import aggregate, arrivals
-from suite.results.cost import cpu_seconds
+from suite.names import algorithm_name
+from suite.plots import ladder as ladder_plot
+from suite.plots import render
+from suite.results import aggregate, arrivals, ladder
 from suite.results.statistics import censored_median
+from suite.results.summary import Planned
 from suite.results.tables import read_table
+from suite.write import write_together
 
 SCALE = "sample-efficiency"
+# Further scales, each with what its table is about; one without any runs is left out.
+MORE = {
+    "unseen": "Environments that nothing was developed on",
+    "lander": "LunarLander-v3, which nothing was developed on either",
+    "boxes": "A goal, and noise, in boxes that the extension was developed on",
+}
 RESULTS = Path("results")
+PICTURE = Path("figures", "sample_efficiency")
 NOTE = (
-    "First arrivals are by the mean of 20 episodes, as in the benchmark; what is random can meet a "
-    'threshold by luck. From "exact first" on, the columns rest on the exact return where there is '
-    "one."
+    "Arrived: seeds that reach the threshold. First and lasting: medians over seeds; lasting is "
+    "the first evaluation from which on at most one in twenty is below the threshold. First "
+    "arrivals are by the mean of 20 episodes, as in the benchmark; what is random can reach a "
+    "threshold by luck. The columns from lasting on rest on the exact return where there is one; "
+    "those of random play are of the sampled policy. Late: in the second half of training, on "
+    "MountainCar-v0 from 5,000 timesteps on. CPU: of training, without evaluations."
 )
 # Where a run is judged for whether it stays at the threshold; elsewhere the second half is.
 JUDGED_FROM = {"MountainCar-v0": 5_000}
@@ -64,38 +81,40 @@ def finds_right_arm(scale: float, seed: int) -> bool:
     return int(action) == int(np.argmax(BANDIT_MEANS))
 
 
-def row(evaluations: pd.DataFrame, threshold: float, seconds: list[float]) -> dict[str, str]:
-    """One line of the table by its headings: an environment over all seeds."""
+def row(
+    planned: Planned, evaluations: pd.DataFrame, threshold: float, seconds: list[float]
+) -> dict[str, str]:
+    """One line of the table by its headings: an algorithm on an environment, over all seeds."""
+    environment, budget = planned.environment, planned.timesteps[-1]
+    policy = "sampled" if planned.algorithm == "random-play" else "deterministic"
     exact = arrivals.judged_exactly(evaluations)
-    first = np.sort(arrival_times(evaluations, threshold, arrivals.FIRST))
-    exact_first = arrival_times(exact, threshold, arrivals.FIRST)
-    environment = evaluations["environment"].iloc[0]
-    start = JUDGED_FROM.get(environment, exact["timestep"].max() // 2)
-    late = exact[exact["timestep"] >= start]
-    lasting = arrival_times(exact, threshold, arrivals.LASTING)
+    first = np.sort(arrival_times(evaluations, threshold, policy, arrivals.FIRST))
+    lasting = arrival_times(exact, threshold, policy, arrivals.LASTING)
+    late = exact[exact["timestep"] >= JUDGED_FROM.get(environment, budget / 2)]
+    returns = late[arrivals.POLICIES[policy][0]]
     return {
         "environment": environment,
         "threshold": f"{threshold:g}",
-        "reached": f"{np.isfinite(first).sum()} of {len(first)}",
-        "median first": in_words(censored_median(first)),
+        "algorithm": algorithm_name(planned.algorithm),
+        "timesteps": f"{budget:,}",
+        "arrived": f"{np.isfinite(first).sum()} of {len(first)}",
+        "first": in_words(censored_median(first)),
         "range": f"{in_words(first[0])} to {in_words(first[-1])}",
-        "exact first": in_seeds(
-            censored_median(exact_first), np.isfinite(exact_first).sum(), len(exact_first)
-        ),
-        "median lasting": in_words(censored_median(lasting)),
-        "judged from": f"{start:,}",
-        "mean return": f"{late['mean'].mean():.3f}",
-        "lowest seed": f"{late.groupby('seed')['mean'].mean().min():.3f}",
-        "below": f"{(late['mean'] < threshold).mean():.1%}",
-        "CPU s per run": f"{np.median(seconds):.0f}",
+        "lasting": in_words(censored_median(lasting)),
+        "late mean": f"{returns.mean():.3f}",
+        "lowest seed": f"{returns.groupby(late['seed']).mean().min():.3f}",
+        "late below": f"{(returns < threshold).mean():.1%}",
+        "CPU s per 1,000": f"{1000 * np.median(seconds) / budget:.2g}",
     }
 
 
-def arrival_times(evaluations: pd.DataFrame, threshold: float, column: str) -> np.ndarray:
-    """One time per seed of the deterministic policy, infinite for never."""
+def arrival_times(
+    evaluations: pd.DataFrame, threshold: float, policy: str, column: str
+) -> np.ndarray:
+    """One time per seed, infinite for never."""
     environment = evaluations["environment"].iloc[0]
     table = arrivals.tabulate(evaluations, {environment: [threshold]})
-    return arrivals.as_times(table[table["policy"] == "deterministic"][column])
+    return arrivals.as_times(table[table["policy"] == policy][column])
 
 
 def in_words(time: float) -> str:
@@ -108,17 +127,28 @@ def in_seeds(median: float, arrived: int, seeds: int) -> str:
     return in_words(median) + missing
 
 
-def sample_efficiency(study: dict[str, Any]) -> str:
-    loaded = aggregate.load_runs(study, SCALE, RESULTS, partial=False)
+def rivals(study: dict[str, Any], scale: str) -> str:
+    """The table of a scale's runs that are there, and how many are not."""
+    loaded = aggregate.load_runs(study, scale, RESULTS, partial=True)
+    runs = loaded.evaluations.groupby(aggregate.GROUP)
     rows = []
-    for name, evaluations in loaded.evaluations.groupby("environment", sort=False):
-        seconds = [
-            cpu_seconds(RESULTS / run.path, metadata)
-            for run, metadata in loaded.metadata.items()
-            if run.environment == name
-        ]
-        rows.append(row(evaluations, study["environments"][name]["thresholds"][0], seconds))
-    return markdown.table([list(rows[0]), *(list(cells.values()) for cells in rows)])
+    for planned in aggregate.plan(study, scale):
+        pair = planned.environment, planned.algorithm
+        if pair in runs.groups:
+            seconds = [
+                max(ladder.read_training(RESULTS / run.path, metadata).seconds.values())
+                for run, metadata in loaded.metadata.items()
+                if (run.environment, run.algorithm) == pair
+            ]
+            threshold = study["environments"][planned.environment]["thresholds"][0]
+            rows.append(row(planned, runs.get_group(pair), threshold, seconds))
+    table = markdown.table([list(rows[0]), *(list(cells.values()) for cells in rows)])
+    missing = f"\n\n{len(loaded.missing)} runs are not there yet." if loaded.missing else ""
+    return table + missing
+
+
+def has_runs(study: dict[str, Any], scale: str) -> bool:
+    return any((RESULTS / run.path).exists() for run in config.runs(study, scale))
 
 
 def ablations(table: pd.DataFrame) -> str:
@@ -148,13 +178,27 @@ def bandit() -> str:
     )
 
 
-def main() -> None:
-    print(sample_efficiency(config.load("envs.yaml")), NOTE, bandit(), sep="\n\n")
-    print(
-        "\nEach choice undone alone: median first arrival by the exact return where there is one;"
+def page(study: dict[str, Any]) -> Iterator[str]:
+    """The parts of the page, from the table of eight environments to the ablations."""
+    yield rivals(study, SCALE)
+    yield NOTE
+    for scale, title in MORE.items():
+        if has_runs(study, scale):
+            yield f"{title}:"
+            yield rivals(study, scale)
+    yield bandit()
+    yield (
+        "Each choice undone alone: median first arrival by the exact return where there is one; "
+        "return in the second half"
     )
-    print("return in the second half\n")
-    print(ablations(read_table(RESULTS / config.ABLATIONS / "ablations.csv")))
+    yield ablations(read_table(RESULTS / config.ABLATIONS / "ablations.csv"))
+
+
+def main() -> None:
+    study = config.load("envs.yaml")
+    table = ladder.ladder(study, SCALE, RESULTS)
+    write_together(render.files(partial(ladder_plot.draw, columns=2), table, PICTURE))
+    print(*page(study), sep="\n\n")
 
 
 if __name__ == "__main__":

@@ -34,9 +34,19 @@ from suite.write import write_together
 
 FOLDER = Path("results", "tuning")
 SEEDS = (1000, 1001, 1002)
-TIMESTEPS = {"FrozenLake-v1": 10_000, "Taxi-v3": 60_000, "MountainCar-v0": 40_000}
-# POWR plans after every episode, so that its cost grows with the square of the timesteps.
-SHORTER = {("powr", "MountainCar-v0"): 8_000}
+TIMESTEPS = {
+    "FrozenLake-v1": 10_000,
+    "Taxi-v3": 60_000,
+    "MountainCar-v0": 40_000,
+    "FrozenLake-slippery-4x4": 20_000,
+    "FrozenLake-slippery-8x8": 50_000,
+    "CliffWalking-v1": 3_000,
+    "CartPole-v1": 10_000,
+    "Acrobot-v1": 5_000,
+}
+# POWR plans after every episode, so that its cost grows with the square of the timesteps, and PSRL
+# plans as often.
+SHORTER = {("powr", "MountainCar-v0"): 8_000, ("psrl", "FrozenLake-slippery-8x8"): 20_000}
 
 Setting = dict[str, Any]
 
@@ -51,6 +61,42 @@ DYNA_Q_GREEDY = {"gamma": 0.95, "learning_rate": 1.0, "epsilon": 0.0}
 DYNA_Q_OF_THE_TEXTBOOK = product(
     initial_value=0.0, planning_steps=50, gamma=0.95, learning_rate=[0.1, 1.0], epsilon=0.1
 )
+
+
+DYNA_Q_ON_ICE = [
+    *product(
+        initial_value=1.0,
+        planning_steps=10,
+        gamma=[0.95, 0.99],
+        learning_rate=[0.03, 0.1, 0.3],
+        epsilon=0.0,
+    ),
+    *product(
+        initial_value=1.0, planning_steps=50, gamma=0.99, learning_rate=[0.03, 0.1], epsilon=0.0
+    ),
+    *product(
+        initial_value=0.0, planning_steps=10, gamma=0.99, learning_rate=[0.03, 0.1], epsilon=0.1
+    ),
+]
+PSRL_ON_ICE = [
+    *product(
+        prior_visits=[0.01, 0.1, 1.0],
+        reward_mean=0.0,
+        reward_std=[0.03, 0.3],
+        reward_noise=0.01,
+        gamma=0.99,
+    ),
+    *product(
+        prior_visits=0.1, reward_mean=0.0, reward_std=[0.03, 0.3], reward_noise=0.3, gamma=0.99
+    ),
+    *product(
+        prior_visits=0.1, reward_mean=0.0, reward_std=[0.03, 0.3], reward_noise=0.01, gamma=0.95
+    ),
+]
+# CartPole-v1 ends beyond the first and the third; its two velocities have no bounds.
+CART_POLE_BOUNDS = ((-2.4, 2.4), (-3.0, 3.0), (-0.21, 0.21), (-3.5, 3.5))
+# Boxes of four and six dimensions fill up: fewer points and plans keep a run within a minute.
+CME_IN_LARGE_BOXES = {"max_points": 1000, "growth": 0.2}
 
 
 def powr_kernel(name: str, bandwidth: list[float]) -> Setting:
@@ -106,6 +152,15 @@ SETTINGS: dict[str, dict[str, list[Setting]]] = {
             *product(v_max=[1.0, 10.0], known_after=2, gamma=[0.95, 0.99]),
         ],
         "Taxi-v3": product(v_max=[0.0, 5.0, 10.0, 20.0, 2000.0], known_after=1, gamma=[0.95, 0.99]),
+        "FrozenLake-slippery-4x4": product(
+            v_max=1.0, known_after=[5, 10, 20, 50, 100], gamma=[0.95, 0.99]
+        ),
+        "FrozenLake-slippery-8x8": product(
+            v_max=1.0, known_after=[5, 10, 20, 50, 100], gamma=[0.99, 0.999]
+        ),
+        "CliffWalking-v1": product(
+            v_max=[-10.0, -5.0, 0.0, 10.0, 100.0], known_after=1, gamma=[0.95, 0.99]
+        ),
     },
     "dyna_q": {
         "FrozenLake-v1": [
@@ -124,6 +179,19 @@ SETTINGS: dict[str, dict[str, list[Setting]]] = {
             *product(initial_value=10.0, planning_steps=[10, 20], **DYNA_Q_GREEDY),
             *product(
                 initial_value=10.0, planning_steps=50, gamma=0.99, learning_rate=1.0, epsilon=0.0
+            ),
+            *DYNA_Q_OF_THE_TEXTBOOK,
+        ],
+        "FrozenLake-slippery-4x4": DYNA_Q_ON_ICE,
+        "FrozenLake-slippery-8x8": DYNA_Q_ON_ICE,
+        "CliffWalking-v1": [
+            *product(initial_value=[-5.0, 0.0, 10.0], planning_steps=[10, 50], **DYNA_Q_GREEDY),
+            *product(
+                initial_value=0.0,
+                planning_steps=[10, 50],
+                gamma=0.99,
+                learning_rate=1.0,
+                epsilon=0.0,
             ),
             *DYNA_Q_OF_THE_TEXTBOOK,
         ],
@@ -166,6 +234,20 @@ SETTINGS: dict[str, dict[str, list[Setting]]] = {
                 gamma=0.95,
             ),
         ],
+        "FrozenLake-slippery-4x4": PSRL_ON_ICE,
+        "FrozenLake-slippery-8x8": PSRL_ON_ICE,
+        "CliffWalking-v1": [
+            *product(
+                prior_visits=[0.0001, 0.001, 0.01],
+                reward_mean=0.0,
+                reward_std=[0.3, 1.0, 3.0],
+                reward_noise=0.01,
+                gamma=0.95,
+            ),
+            *product(
+                prior_visits=0.001, reward_mean=0.0, reward_std=1.0, reward_noise=0.01, gamma=0.99
+            ),
+        ],
     },
     "sarsa_lambda": {
         "MountainCar-v0": [
@@ -181,12 +263,45 @@ SETTINGS: dict[str, dict[str, list[Setting]]] = {
             *product(centers=10, regularization=[0.001, 0.1], epsilon=0.0, gamma=0.99),
             *product(centers=10, regularization=0.01, epsilon=0.0, gamma=[0.98, 0.995]),
         ],
+        "CartPole-v1": [
+            {**setting, "growth": 0.2, "bounds": CART_POLE_BOUNDS}
+            for setting in (
+                *product(
+                    centers=[3, 4], regularization=0.01, epsilon=[0.0, 0.1], gamma=[0.95, 0.99]
+                ),
+                *product(centers=4, regularization=[0.001, 0.1], epsilon=0.1, gamma=0.99),
+            )
+        ],
+        "Acrobot-v1": [
+            *product(
+                centers=2,
+                regularization=[0.001, 0.01, 0.1, 1.0],
+                epsilon=[0.0, 0.1],
+                gamma=0.99,
+                growth=0.2,
+            ),
+            *product(centers=2, regularization=0.01, epsilon=[0.0, 0.1], gamma=0.98, growth=0.2),
+        ],
     },
     "cme_value_iteration": {
         "MountainCar-v0": [
             *product(bandwidth=[0.3, 0.6, 0.9], resolution=[0.01, 0.02], gamma=0.99),
             *product(bandwidth=[0.3, 0.6, 0.9], resolution=0.01, gamma=0.999),
             *product(bandwidth=0.6, resolution=0.01, gamma=0.98),
+        ],
+        "CartPole-v1": [
+            {**setting, **CME_IN_LARGE_BOXES, "bounds": CART_POLE_BOUNDS}
+            for setting in (
+                *product(bandwidth=[0.3, 0.9, 2.0], resolution=[0.03, 0.06], gamma=0.99),
+                *product(bandwidth=[0.9, 2.0], resolution=0.03, gamma=[0.98, 0.999]),
+            )
+        ],
+        "Acrobot-v1": [
+            {**setting, **CME_IN_LARGE_BOXES}
+            for setting in (
+                *product(bandwidth=[0.3, 0.9, 2.0], resolution=[0.03, 0.06], gamma=0.99),
+                *product(bandwidth=[0.3, 0.9], resolution=0.06, gamma=[0.95, 0.999]),
+            )
         ],
     },
 }
@@ -282,6 +397,8 @@ def name_of(peer: str) -> str:
 def in_words(value: Any) -> str:
     if isinstance(value, dict):
         return f"{value['name']}({', '.join(f'{width:g}' for width in value['bandwidth'])})"
+    if isinstance(value, list):
+        return json.dumps(value)
     return str(value).lower() if isinstance(value, bool) else f"{value:g}"
 
 

@@ -10,6 +10,8 @@ NAMES = {
     "optimistic-q": "optimistic Q",
     "sarsa-lambda": "SARSA(\N{GREEK SMALL LETTER LAMDA})",
     "cme-value-iteration": "CME value iteration",
+    "random-play": "random play",
+    "dqn-zoo-control": "DQN, zoo",
 }
 
 

@@ -1,8 +1,8 @@
 """Textbook peers, one module per algorithm: what POWR must beat beside deep networks.
 
 For finite observations: `rmax`, `dyna_q`, `optimistic_q`, `psrl`. For observations in a bounded
-box: `sarsa_lambda`, `lspi`, `cme_value_iteration`. Each module has one public class, and all have
-one interface:
+box: `sarsa_lambda`, `lspi`, `cme_value_iteration`. For any: `random_play`. Each module has one
+public class, and all have one interface:
 
 - `Peer(env, *, seed, **constants)`: env is a gymnasium.Env with Discrete actions. Constants that
   were tuned (results/tuning) have no default. An environment or a constant that does not fit is a

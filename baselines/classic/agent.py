@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Self
 
 import gymnasium
 import numpy as np
-from gymnasium.spaces import Discrete
+from gymnasium.spaces import Discrete, Tuple
 from numpy.typing import ArrayLike, NDArray
 
 
@@ -86,7 +86,7 @@ class ClassicAgent(ABC):
             cumulative = self.action_probabilities(observations).cumsum(axis=1)
             drawn = self.rng.random((len(cumulative), 1)) * cumulative[:, -1:]
             actions = (cumulative <= drawn).sum(axis=1)
-        shape = np.shape(observations)[: np.ndim(observations) - len(self._space.shape)]
+        shape = np.shape(observations)[: np.ndim(observations) - len(self._shape)]
         return self._first_action + actions.reshape(shape), None
 
     def action_probabilities(self, observations: ArrayLike) -> NDArray:
@@ -102,15 +102,17 @@ class ClassicAgent(ABC):
 
     def _states(self, observations: ArrayLike) -> NDArray:
         """One observation or a batch as a batch of states."""
-        return self._encode(np.asarray(observations).reshape(-1, *self._space.shape))
+        return self._encode(np.asarray(observations).reshape(-1, *self._shape))
 
     def _shown_values(self, states: NDArray) -> NDArray:
         """The values whose greedy policy `predict` shows: those that training acts by."""
         return self._values(states)
 
     @property
-    def _space(self) -> gymnasium.Space:
-        return self.env.observation_space
+    def _shape(self) -> tuple[int, ...]:
+        """The shape of one observation as an array; that of a tuple of numbers is its length."""
+        space = self.env.observation_space
+        return (len(space),) if isinstance(space, Tuple) else space.shape
 
     @abstractmethod
     def _encode(self, observations: ArrayLike) -> NDArray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from typing import Any
 
 import gymnasium
 
@@ -16,8 +17,8 @@ class BatchAgent(BoxAgent):
     A peer adds `_store`, `_n_stored` and `_plan`.
     """
 
-    def __init__(self, env: gymnasium.Env, *, seed: int, growth: float) -> None:
-        super().__init__(env, seed=seed)
+    def __init__(self, env: gymnasium.Env, *, seed: int, growth: float, **options: Any) -> None:
+        super().__init__(env, seed=seed, **options)
         self.growth = check_constant("growth", growth, 0)
         self._n_planned = 0
 

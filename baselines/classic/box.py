@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import gymnasium
 import numpy as np
 from gymnasium.spaces import Box
@@ -14,9 +16,16 @@ _LARGEST_BOUND = 1e30
 
 
 class BoxAgent(ClassicAgent):
-    """An agent whose states are points of the unit cube, (n_dimensions,)."""
+    """An agent whose states are points of the unit cube, (n_dimensions,).
 
-    def __init__(self, env: gymnasium.Env, *, seed: int) -> None:
+    Args:
+        bounds: the lower and the upper end of each dimension in place of those of the observation
+            space; what lies outside is moved to the nearest end.
+    """
+
+    def __init__(
+        self, env: gymnasium.Env, *, seed: int, bounds: Sequence[Sequence[float]] | None = None
+    ) -> None:
         super().__init__(env, seed=seed)
         space = env.observation_space
         if not isinstance(space, Box) or len(space.shape) != 1:
@@ -26,13 +35,19 @@ class BoxAgent(ClassicAgent):
                 "gymnasium.wrappers.FlattenObservation, or choose a peer for finite environments "
                 "(rmax, dyna_q, optimistic_q, psrl)"
             )
-        self._low, high = space.low.astype(float), space.high.astype(float)
+        ends = (space.low, space.high) if bounds is None else np.transpose(bounds)
+        self._low, high = np.asarray(ends, float)
+        if self._low.shape != space.shape:
+            raise ValueError(
+                f"bounds has the shape {np.shape(bounds)}, but the observation space is {space}: "
+                f"give {space.shape[0]} pairs of a lower and an upper end"
+            )
         unbounded = (self._low < -_LARGEST_BOUND) | (high > _LARGEST_BOUND)
         if unbounded.any():
             raise ValueError(
                 f"{type(self).__name__} needs a bounded observation space, but dimension "
-                f"{int(unbounded.argmax())} of {space} has no bounds: give it some with "
-                "gymnasium.wrappers.TransformObservation"
+                f"{int(unbounded.argmax())} of {space} has no bounds: give `bounds` to lspi or "
+                "cme_value_iteration, or bound it with gymnasium.wrappers.TransformObservation"
             )
         self.n_dimensions = len(self._low)
         self._range = np.where(high > self._low, high - self._low, 1.0)

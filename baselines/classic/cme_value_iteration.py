@@ -6,6 +6,8 @@ RKHS embeddings", ICML 2012: the ancestor of the paper's world model.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import gymnasium
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +34,7 @@ class CMEValueIteration(BatchAgent):
         growth: a plan is made at the end of an episode after which the stored steps have grown by
             this share.
         max_points: stored steps at the most; later ones can only share places.
+        bounds: of the observations, where the environment has none.
     """
 
     def __init__(
@@ -45,8 +48,9 @@ class CMEValueIteration(BatchAgent):
         regularization: float = 1e-6,
         growth: float = 0.05,
         max_points: int = 3_000,
+        bounds: Sequence[Sequence[float]] | None = None,
     ) -> None:
-        super().__init__(env, seed=seed, growth=growth)
+        super().__init__(env, seed=seed, growth=growth, bounds=bounds)
         self.kernel = Exponential(check_constant("bandwidth", bandwidth, 1e-9))
         self.gamma = check_gamma(gamma)
         self.regularization = check_constant("regularization", regularization, 1e-12)

@@ -8,6 +8,7 @@ reinforcement learning control", ACC 2010.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 
 import gymnasium
 import numpy as np
@@ -37,6 +38,7 @@ class LSPI(BatchAgent):
         gamma: the discount factor.
         growth: a plan is made at the end of an episode after which the data have grown by this
             share.
+        bounds: of the observations, where the environment has none.
     """
 
     def __init__(
@@ -49,8 +51,9 @@ class LSPI(BatchAgent):
         epsilon: float,
         gamma: float,
         growth: float = 0.1,
+        bounds: Sequence[Sequence[float]] | None = None,
     ) -> None:
-        super().__init__(env, seed=seed, growth=growth)
+        super().__init__(env, seed=seed, growth=growth, bounds=bounds)
         centers = int(check_constant("centers", centers, 2))
         n_centers = centers**self.n_dimensions
         if n_centers > _MOST_CENTERS:

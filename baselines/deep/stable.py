@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import gymnasium
 import numpy as np
 import torch
 from stable_baselines3.common.base_class import BaseAlgorithm
+from stable_baselines3.common.utils import LinearSchedule
 from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 
 
@@ -27,7 +28,8 @@ class StableBaseline:
             Evaluation uses the statistics of training and does not add to them.
         schedule_timesteps: the budget to which schedules refer, such as DQN's exploration;
             None for the budget of `learn`.
-        settings: further arguments of the model.
+        settings: further arguments of the model. Text such as `lin_0.001`, the zoo's notation,
+            is a schedule that falls from this value to 0 at the end of the budget.
     """
 
     model_class: ClassVar[type[BaseAlgorithm]]
@@ -51,7 +53,7 @@ class StableBaseline:
         gamma = settings.get("gamma", 0.99)
         self._normalizer = VecNormalize(env, gamma=gamma) if normalize else None
         self.model = self.model_class(
-            policy, self._normalizer or env, seed=agent_seed, device="cpu", **settings
+            policy, self._normalizer or env, seed=agent_seed, device="cpu", **scheduled(settings)
         )
         # The model's seed has seeded the environments too.
         self.model.get_env().seed(training_seed)
@@ -89,3 +91,13 @@ class StableBaseline:
 
     def _scaled(self, observations: np.ndarray) -> np.ndarray:
         return self._normalizer.normalize_obs(observations) if self._normalizer else observations
+
+
+def scheduled(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings with a function of the share of the budget left for each `lin_...`."""
+    return {
+        name: LinearSchedule(float(value.removeprefix("lin_")), 0.0, 1.0)
+        if isinstance(value, str) and value.startswith("lin_")
+        else value
+        for name, value in settings.items()
+    }

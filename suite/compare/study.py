@@ -13,6 +13,7 @@ import gymnasium
 
 import baselines
 from suite import SuiteError, config
+from suite.config.kinds import AUTHORS
 from suite.results.aggregate import first_update
 from suite.training import algorithms, environments, preflight
 
@@ -121,10 +122,10 @@ def choose_algorithms(
 
 
 def is_compared(algorithm: Mapping[str, Any]) -> bool:
-    """Whether an algorithm is run unasked: both POWRs are, but no ablation and no tuned variant."""
+    """Whether an algorithm is run unasked: both POWRs are, but no ablation and no other variant."""
     family, source = baselines.family(algorithm["class"]), algorithm["source"]["kind"]
     if family == "powr":
-        return source not in SOURCES
+        return source == AUTHORS or algorithm["class"] != "powr"
     return family != "planners" and source in SOURCES
 
 

@@ -46,17 +46,22 @@ LOOKS = {
 }
 
 
-def draw(table: pd.DataFrame) -> Figure:
+def draw(table: pd.DataFrame, columns: int = 1) -> Figure:
     groups = list(table.groupby("environment", sort=False))
-    heights = [_rows_tall(rows) for _, rows in groups]
-    size = (WIDTH, ROW_HEIGHT * sum(heights) + 0.62 * len(groups) + 0.75)
+    tall = [_rows_tall(rows) for _, rows in groups]
+    heights = [max(tall[first : first + columns]) for first in range(0, len(groups), columns)]
+    size = (columns * WIDTH, ROW_HEIGHT * sum(heights) + 0.62 * len(heights) + 0.75)
     figure = Figure(figsize=size, layout="constrained")
-    panels = figure.subplots(len(groups), 1, squeeze=False, height_ratios=heights)[:, 0]
+    grid = figure.subplots(len(heights), columns, squeeze=False, height_ratios=heights).flatten()
+    panels, spare = grid[: len(groups)], grid[len(groups) :]
+    for panel in spare:
+        panel.remove()
     low = min([*table["first_evaluation"], *table["floor_low"].dropna()])
     limits = (0.5 * low, 2.2 * table["timesteps"].max())
     for panel, (environment, rows) in zip(panels, groups, strict=True):
         draw_panel(panel, environment, rows, limits)
-    panels[-1].set_xlabel("timesteps to the threshold")
+    for panel in panels[-columns:]:
+        panel.set_xlabel("timesteps to the threshold")
     kinds = [kind for kind in KINDS if kind in set(table["kind"])]
     figure.legend(handles=[_handle(kind) for kind in kinds], loc="outside upper center", ncols=3)
     add_note(figure, note(table))

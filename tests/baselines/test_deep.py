@@ -100,6 +100,17 @@ def test_schedules_have_the_librarys_defaults():
     assert dqn.train_freq.frequency == expected
 
 
+def test_a_linear_schedule_falls_to_0_at_the_end_of_the_budget():
+    settings = {"learning_rate": "lin_0.001", "clip_range": "lin_0.2", "n_steps": 64}
+    agent = build("ppo", **settings, batch_size=64, n_epochs=1)
+    rates = []
+    agent.learn(640, lambda agent: rates.append(agent.model.policy.optimizer.param_groups[0]["lr"]))
+    # Updates follow each rollout of 64 timesteps; the last is cut off with the budget.
+    assert rates[64] == pytest.approx(0.9 * 0.001)
+    assert rates[-1] == pytest.approx(0.1 * 0.001)
+    assert agent.model.clip_range(0.5) == pytest.approx(0.1)
+
+
 @pytest.mark.parametrize("schedule", [None, 4000])
 def test_exploration_of_dqn_is_spread_over_the_budget_or_the_one_of_its_schedule(schedule):
     agent = build("dqn", schedule_timesteps=schedule)

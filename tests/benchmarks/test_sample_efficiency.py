@@ -5,6 +5,8 @@ import math
 import pandas as pd
 
 from benchmarks import sample_efficiency
+from suite import config
+from suite.results.summary import Planned
 
 
 def evaluations(*runs, exact=math.nan):
@@ -29,26 +31,52 @@ def evaluations(*runs, exact=math.nan):
 RUNS = ([0.0, 0.9, 0.9, 0.9], [0.9, 0.0, 0.0, 0.0], [0.0, 0.0, 0.8, 0.9])
 
 
-def row(*measured):
-    return tuple(sample_efficiency.row(*measured).values())
+def row(evaluations, threshold, seconds=(1.0,), algorithm="powr-default"):
+    grid = [100, 200, 400, 800]
+    planned = Planned("Lake", algorithm, len(RUNS), grid, 0, "textbook", "library defaults")
+    return sample_efficiency.row(planned, evaluations, threshold, list(seconds))
 
 
 def test_a_row_says_when_the_threshold_was_met_and_whether_it_lasts():
-    assert row(evaluations(*RUNS), 0.8, [50.0, 60.0, 90.0]) == (
-        *("Lake", "0.8", "3 of 3", "200", "100 to 400", "200", "400"),
-        *("400", "0.583", "0.000", "33.3%", "60"),
+    assert tuple(row(evaluations(*RUNS), 0.8, [0.4, 0.8, 1.6]).values()) == (
+        *("Lake", "0.8", "POWR, default", "800", "3 of 3", "200", "100 to 400", "400"),
+        *("0.583", "0.000", "33.3%", "1"),
     )
 
 
 def test_never_is_said():
-    cells = row(evaluations(*RUNS), 0.95, [1.0])
-    assert cells[2:7] == ("0 of 3", "never", "never to never", "never (0 of 3)", "never")
+    cells = row(evaluations(*RUNS), 0.95)
+    assert (cells["arrived"], cells["first"], cells["lasting"]) == ("0 of 3", "never", "never")
+    assert cells["range"] == "never to never"
 
 
 def test_what_comes_after_the_first_arrival_is_judged_exactly():
-    cells = row(evaluations(*RUNS, exact=0.75), 0.8, [1.0])
-    assert cells[2:7] == ("3 of 3", "200", "100 to 400", "never (0 of 3)", "never")
-    assert cells[8:11] == ("0.750", "0.750", "100.0%")
+    cells = row(evaluations(*RUNS, exact=0.75), 0.8)
+    assert (cells["first"], cells["lasting"]) == ("200", "never")
+    assert (cells["late mean"], cells["lowest seed"]) == ("0.750", "0.750")
+    assert cells["late below"] == "100.0%"
+
+
+def test_random_play_is_judged_by_its_sampled_actions():
+    runs = evaluations(*RUNS, exact=0.75).assign(sampled_mean=0.4, sampled_exact_return=0.3)
+    cells = row(runs, 0.8, algorithm="random-play")
+    assert cells["algorithm"] == "random play"
+    assert (cells["arrived"], cells["late mean"]) == ("0 of 3", "0.300")
+
+
+def test_the_car_is_judged_from_5000_timesteps_on(monkeypatch):
+    monkeypatch.setitem(sample_efficiency.JUDGED_FROM, "Lake", 100)
+    assert row(evaluations(*RUNS), 0.8)["late below"] == "50.0%"
+
+
+def test_a_scale_without_runs_is_no_part_of_the_page(real_study, monkeypatch, tmp_path):
+    monkeypatch.setattr(sample_efficiency, "RESULTS", tmp_path)
+    for scale in sample_efficiency.MORE:
+        assert not sample_efficiency.has_runs(real_study, scale)
+    first = tmp_path / config.runs(real_study, "unseen")[0].path
+    first.parent.mkdir(parents=True)
+    first.touch()
+    assert sample_efficiency.has_runs(real_study, "unseen")
 
 
 def test_an_ablation_is_a_line_and_an_environment_a_column():

@@ -108,3 +108,15 @@ def test_order_of_those_without_a_median(table):
 def test_says_where_evaluation_begins(table):
     note = " ".join(draw(table).get_supxlabel().split())
     assert "at 10 timesteps, of deep networks at 100." in note
+
+
+def test_environments_may_stand_side_by_side(table):
+    both = pd.concat([table, table.assign(environment="Lake"), table.assign(environment="Cliff")])
+    panels = draw(both, columns=2).axes
+    assert [panel.get_title(loc="left") for panel in panels] == [
+        "Taxi-v3, return 6",
+        "Lake, return 6",
+        "Cliff, return 6",
+    ]
+    assert panels[0].get_gridspec().ncols == 2
+    assert names(panels[1]) == names(panels[0])

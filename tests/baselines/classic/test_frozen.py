@@ -9,6 +9,7 @@ from benchmarks.tune_peers import FOLDER, SETTINGS, choose, markdown_row, name_o
 from suite import config
 
 ROOT = Path(__file__).parents[3]
+EIGHT = "sample-efficiency"
 PLACES = [(peer, environment) for peer in SETTINGS for environment in SETTINGS[peer]]
 
 
@@ -19,7 +20,8 @@ def test_the_study_has_the_chosen_setting(real_study, peer, environment):
     name = name_of(peer)
     block = real_study["algorithms"][name]
     assert block["source"] == {"kind": "chosen on development seeds", "file": file.as_posix()}
-    resolved = config.resolve(real_study, "paper", environment, name)
+    scale = "paper" if environment in real_study["scales"]["paper"]["timesteps"] else EIGHT
+    resolved = config.resolve(real_study, scale, environment, name)
     assert resolved["algorithm"]["settings"] == json.loads(chosen)
 
 

@@ -148,6 +148,29 @@ def test_what_is_no_bounded_box_is_refused_by_the_others(peer):
         build(peer, gymnasium.make("CartPole-v1"))
 
 
+@pytest.mark.parametrize("peer", [LSPI, CMEValueIteration])
+def test_bounds_stand_in_for_those_that_a_box_lacks(peer):
+    bounds = [[-2.4, 2.4], [-3.0, 3.0], [-0.2, 0.2], [-3.0, 3.0]]
+    agent = build(peer, gymnasium.make("CartPole-v1"), bounds=bounds)
+    encoded = agent._encode([[0.0, 3.0, -0.1, 99.0]])
+    np.testing.assert_allclose(encoded, [[0.5, 1.0, 0.25, 1.0]])
+    assert agent.learn(60).num_timesteps == 60
+    with pytest.raises(ValueError, match=r"bounds has the shape \(3, 2\).*: give 4 pairs"):
+        build(peer, gymnasium.make("CartPole-v1"), bounds=bounds[:3])
+
+
+@pytest.mark.parametrize("peer", FINITE)
+def test_a_tuple_of_finite_parts_is_numbered(peer):
+    env = gymnasium.make("Blackjack-v1")
+    agent = build(peer, env).learn(60)
+    hands = [(20, 10, 0), (13, 2, 1), (4, 1, 0)]
+    assert agent.n_states == 32 * 11 * 2
+    np.testing.assert_array_equal(agent._encode(hands), [20 * 22 + 20, 13 * 22 + 5, 4 * 22 + 2])
+    actions, _ = agent.predict(np.array(hands))
+    assert actions.shape == (3,)
+    assert agent.predict(hands[1])[0] == actions[1]
+
+
 @peers
 def test_continuous_actions_are_refused(peer):
     with pytest.raises(ValueError, match=r"needs finitely many actions.*choose"):

@@ -18,17 +18,18 @@ from benchmarks.tune_peers import (
 
 MODULES = {path.stem for path in Path("baselines", "classic").glob("*.py")}
 SHARED = {"__init__", "agent", "finite", "box", "batch", "count_model", "planning", "tile_coder"}
+UNTUNED = {"random_play"}
 
 
 def test_every_peer_is_tuned_with_ten_settings_on_development_seeds():
-    assert set(SETTINGS) == MODULES - SHARED
+    assert set(SETTINGS) - {"powr"} == MODULES - SHARED - UNTUNED
     assert min(SEEDS) >= 1000
     for environments in SETTINGS.values():
         for settings in environments.values():
             assert len({json.dumps(setting) for setting in settings}) == len(settings) == 10
 
 
-@pytest.mark.parametrize("peer", SETTINGS)
+@pytest.mark.parametrize("peer", sorted(MODULES - SHARED))
 def test_a_module_holds_one_public_class(peer):
     assert baselines.find(peer).__module__ == f"baselines.classic.{peer}"
 

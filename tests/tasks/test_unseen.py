@@ -1,0 +1,83 @@
+"""The environments of the scales beyond the eight: they are those of envs.yaml, thresholds too."""
+
+import math
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.envs.toy_text.frozen_lake import generate_random_map
+
+from powr.tabular import TabularMDP
+from suite import config
+from suite.training import environments
+
+STUDY = config.load("envs.yaml")
+NAMES = [name for scale in ("unseen", "boxes") for name in STUDY["scales"][scale]["timesteps"]]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_is_the_environment_of_the_fingerprint(name, tmp_path):
+    environments.check_fingerprint(STUDY["environments"][name], tmp_path / "record")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_lander_is_the_environment_of_the_fingerprint(tmp_path):
+    pytest.importorskip("Box2D", reason="needs requirements-lander.txt")
+    environments.check_fingerprint(STUDY["environments"]["LunarLander-v3"], tmp_path / "record")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_lake_is_the_random_map_of_its_seed(seed):
+    for name, is_slippery in (("FrozenLake-6x6", False), ("FrozenLake-slippery-6x6", True)):
+        block = STUDY["environments"][f"{name}-{seed}"]
+        expected = generate_random_map(size=6, p=0.8, seed=seed)
+        assert block["kwargs"] == {"desc": expected, "is_slippery": is_slippery}
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_threshold_of_a_slippery_lake_is_95_percent_of_its_optimum(seed):
+    block = STUDY["environments"][f"FrozenLake-slippery-6x6-{seed}"]
+    optimum = TabularMDP.from_env(environments.make(block)).optimal_return()
+    assert block["thresholds"] == [math.floor(95 * optimum) / 100]
+
+
+def test_the_goal_velocity_is_that_of_the_car():
+    env = environments.make(STUDY["environments"]["MountainCar-goal-velocity"])
+    env.reset(seed=0)
+    env.unwrapped.state = np.array([0.495, 0.015])
+    *_, too_slow, _, _ = env.step(2)
+    env.unwrapped.state = np.array([0.495, 0.03])
+    *_, fast_enough, _, _ = env.step(2)
+    assert (too_slow, fast_enough) == (False, True)
+
+
+def test_the_best_play_meets_the_threshold_of_blackjack():
+    block = STUDY["environments"]["Blackjack-v1"]
+    rng, env, total = np.random.default_rng(0), environments.make(block), 0.0
+    n_hands = 20_000
+    for seed in rng.integers(2**31, size=n_hands):
+        hand, _ = env.reset(seed=int(seed))
+        over = False
+        while not over:
+            hand, reward, over, truncated, _ = env.step(best_play(*hand))
+            assert not truncated
+        total += reward
+    # Four standard errors of the mean are 0.027.
+    assert total / n_hands == pytest.approx(block["thresholds"][0], abs=0.027)
+
+
+def best_play(total, dealer, usable_ace):
+    """Sutton and Barto, "Reinforcement learning", 2nd edition, Figure 5.2: 1 is hit, 0 is stick."""
+    if usable_ace:
+        return int(total <= 17 or (total == 18 and dealer in (1, 9, 10)))
+    if total <= 11:
+        return 1
+    if total == 12:
+        return int(dealer not in (4, 5, 6))
+    return int(total <= 16 and dealer not in range(2, 7))
+
+
+def test_gymnasium_has_no_threshold_where_the_study_chose_one():
+    for name in ("Blackjack-v1", "Pendulum-v1"):
+        assert gymnasium.spec(name).reward_threshold is None
