@@ -107,13 +107,13 @@ def test_stopping_by_signal(fresh, capsys, signum, message):
         print(f"\nended {', '.join(f'{each:.1f}' for each in seconds)} s after {signum.name}")
 
 
-def test_sigterm_again_and_again_while_jobs_are_selected(fresh):
-    """The handler of SIGTERM may not wait for a lock that the main thread holds meanwhile."""
+def test_sigterm_again_and_again(fresh):
+    """At the moments in which the main thread holds the lock that the handler of SIGTERM takes."""
     rng = random.Random(9)  # noqa: S311
     study, kept = fresh("stopped"), {}
-    for _ in range(6):
+    for moment in ("Select jobs to execute", "Finished jobid") * 3:
         process = study.start(cores=2)
-        wait_for_line(process, "Select jobs to execute")
+        wait_for_line(process, moment)
         for _ in range(10):
             process.terminate()
             time.sleep(rng.uniform(0, 0.01))
