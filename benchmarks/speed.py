@@ -26,8 +26,8 @@ from benchmarks import (
 )
 from benchmarks.table import RESULTS, publish
 from powr.command.options import count
+from powr.files import write_together
 from suite.training import provenance
-from suite.write import write_together
 
 BENCHMARKS = {
     module.NAME: module

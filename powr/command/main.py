@@ -21,7 +21,8 @@ import gymnasium
 import numpy as np
 
 from powr import POWR, OptimisticPOWR
-from powr.command.options import ALGORITHMS, BAD_INPUT, HELP, make_parser
+from powr.command.options import ALGORITHMS, HELP, make_parser
+from powr.command.shell import BAD_INPUT
 from powr.environments.agent import Agent
 from powr.environments.episodes import env_name, limit_of, rollout, time_limit
 from powr.files import check_destination

@@ -69,7 +69,7 @@ def render_episode(
         The end of the episode, with `timestep` and `return_so_far`.
     """
     check_destination(path)
-    check_suffix(path, {".gif": "an animation"})
+    check_suffix(path, ".gif", "an animation")
     env = picture_env(agent.env)
     try:
         moments = rollout(agent, env, seed=seed, deterministic=deterministic, max_steps=max_steps)
