@@ -154,7 +154,7 @@ def test_gamma_outside_the_unit_interval_is_an_error():
     for method in ("action_values", "values", "state_visitation", "objective"):
         with pytest.raises(ValueError, match="gamma must be at least 0 and less than 1, got 1"):
             getattr(two_state_chain(), method)(policy_of_shape(2, 2), 1.0)
-    with pytest.raises(ValueError, match="gamma must be at least 0 and less than 1, got -0.1"):
+    with pytest.raises(ValueError, match="gamma must be at least 0 and less than 1"):
         two_state_chain().optimal_action_values(-0.1)
 
 
