@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import gymnasium
 import numpy as np
 
 from benchmarks.measure import Spread, ratios, timed
@@ -21,38 +18,6 @@ NAME = "tabular"
 ENVIRONMENTS = ("FrozenLake-v1", "Taxi-v3")
 QUICK_TIMESTEPS = 1000
 STEPS = 200  # of mirror descent in one measurement
-IDLE_STEPS = 10_000  # to know what the clock costs
-
-
-class Clocked(gymnasium.Wrapper):
-    """Adds up the seconds inside `step` and inside `reset`, and counts the calls."""
-
-    def __init__(self, env: gymnasium.Env, clock: Callable[[], float] = time.process_time):
-        super().__init__(env)
-        self.clock = clock
-        self.in_step = self.in_reset = 0.0
-        self.steps = self.resets = 0
-
-    def reset(self, **arguments: Any):
-        start = self.clock()
-        outcome = self.env.reset(**arguments)
-        self.in_reset += self.clock() - start
-        self.resets += 1
-        return outcome
-
-    def step(self, action: int):
-        start = self.clock()
-        outcome = self.env.step(action)
-        self.in_step += self.clock() - start
-        self.steps += 1
-        return outcome
-
-
-class Idle(gymnasium.Env):
-    """Its step does nothing, so that what is measured of it is the measuring."""
-
-    def step(self, action: int) -> None:
-        pass
 
 
 def tables(quick: bool, repeats: int) -> list[Table]:
@@ -64,7 +29,7 @@ def tables(quick: bool, repeats: int) -> list[Table]:
         env = environments.make(settings["environment"])
         agent = POWR(env, seed=0).learn(timesteps)
         planning.append({"environment": environment, **steps_a_second(agent, repeats)})
-        rounds = [time_inside_env(settings, timesteps) for _ in range(repeats)]
+        rounds = [time_of_env(settings, timesteps) for _ in range(repeats)]
         overhead.append({"environment": environment, "timesteps": timesteps, **shares(rounds)})
     return [
         Table(NAME, "PMD steps a second in the empirical MDP that a run ends with", planning),
@@ -72,7 +37,7 @@ def tables(quick: bool, repeats: int) -> list[Table]:
             "overhead",
             "Share of OptimisticPOWR.learn spent inside env.step",
             overhead,
-            ("Clocked call by call within the run; what the clock itself takes is taken off.",),
+            ("Of the environment: the same actions once more, without the agent.",),
         ),
     ]
 
@@ -89,27 +54,22 @@ def steps_a_second(agent: POWR, repeats: int) -> dict[str, Any]:
     }
 
 
-def time_inside_env(settings: dict[str, Any], timesteps: int) -> dict[str, float]:
-    """Seconds of a run and of those the ones inside its environment's methods."""
-    env = Clocked(environments.make(settings["environment"]))
-    seconds, _ = timed(lambda: OptimisticPOWR(env, seed=0).learn(timesteps))
-    return without_clock(seconds, env, *cost_of_clocking())
+def time_of_env(settings: dict[str, Any], timesteps: int) -> dict[str, float]:
+    """Seconds of a run, and of its steps and resets when they are taken again without the agent."""
+    env = environments.make(settings["environment"])
+    agent = OptimisticPOWR(env, seed=0)
+    learn, _ = timed(lambda: agent.learn(timesteps))
+    actions, ended = agent.data.columns()[1].tolist(), agent.data.ended.tolist()
 
+    def play() -> None:
+        env.reset(seed=0)
+        for action, is_last in zip(actions, ended, strict=True):
+            env.step(action)
+            if is_last:
+                env.reset(seed=0)
 
-def without_clock(seconds: float, env: Clocked, call: float, inside: float) -> dict[str, float]:
-    """The same seconds without those of measuring: of each call, and of these counted inside."""
-    return {
-        "learn": seconds - call * (env.steps + env.resets),
-        "step": env.in_step - inside * env.steps,
-        "reset": env.in_reset - inside * env.resets,
-    }
-
-
-def cost_of_clocking() -> tuple[float, float]:
-    """Seconds that the clock adds to a call, and how many of them it counts as inside."""
-    env = Clocked(Idle())
-    seconds, _ = timed(lambda: [env.step(0) for _ in range(IDLE_STEPS)])
-    return seconds / IDLE_STEPS, env.in_step / IDLE_STEPS
+    reset, _ = timed(lambda: [env.reset(seed=0) for _ in range(1 + sum(ended))])
+    return {"learn": learn, "step": timed(play)[0] - reset, "reset": reset}
 
 
 def shares(rounds: list[dict[str, float]]) -> dict[str, Any]:
