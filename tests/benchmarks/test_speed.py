@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from benchmarks import growth, measure, mountain_car, printed_algorithm, speed
+from benchmarks import growth, measure, mountain_car, printed_algorithm, speed, tabular
 from benchmarks import targets as figures_to_reach
 from benchmarks.measure import Spread
 from benchmarks.table import Table, publish
@@ -93,6 +93,11 @@ def test_tasks_take_turns_and_are_compared_round_by_round():
     assert calls == ["a", "b", "a", "b"]
     assert [len(seconds) for seconds, _ in timings.values()] == [2, 2]
     assert measure.ratios([10.0, 60.0, 40.0], [1.0, 2.0, 2.0]) == Spread(20.0, 10.0, 30.0)
+
+
+def test_clocking_costs_more_a_call_than_is_counted_inside():
+    call, inside = tabular.cost_of_clocking()
+    assert call > inside > 0
 
 
 def test_csv_keeps_every_digit_and_the_spread():
