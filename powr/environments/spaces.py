@@ -242,7 +242,7 @@ def _has_form(space: Space, observation: Any) -> bool:
         return len(observation) == len(space) and all(
             _has_form(part, observation[key]) for key, part in _parts(space)
         )
-    except (TypeError, KeyError, IndexError):
+    except (TypeError, KeyError, IndexError, ValueError):  # the last where np.ndim finds it ragged
         return False
 
 

@@ -74,20 +74,13 @@ class TestBandwidth:
         x = np.zeros((1, 2))
         np.testing.assert_allclose(kernel(x, [[3.0, 0.0]]), kernel(x, [[0.0, 30.0]]), rtol=1e-15)
 
-    def test_one_number_is_the_same_as_one_a_dimension(self, make):
-        np.testing.assert_array_equal(make(2.0)(BOX, BOX), make([2.0, 2.0, 2.0])(BOX, BOX))
-
-    @pytest.mark.parametrize("bandwidth", [0, -1.0, [1.0, 0.0], np.nan, np.inf])
-    def test_must_be_positive(self, make, bandwidth):
-        with pytest.raises(ValueError, match="bandwidth must be positive and finite"):
-            make(bandwidth)
-
-    @pytest.mark.parametrize("bandwidth", [[], [[1.0, 2.0]]])
-    def test_must_be_a_number_or_a_list(self, make, bandwidth):
-        with pytest.raises(ValueError, match="a number or one number per dimension"):
-            make(bandwidth)
-
-    def test_must_match_the_states(self, make):
+    def test_must_be_positive_numbers_that_match_the_states(self, make):
+        for bandwidth in (0, [1.0, -1.0], np.nan, np.inf):
+            with pytest.raises(ValueError, match="bandwidth must be positive and finite"):
+                make(bandwidth)
+        for bandwidth in ([], [[1.0, 2.0]]):
+            with pytest.raises(ValueError, match="a number or one number per dimension"):
+                make(bandwidth)
         with pytest.raises(ValueError, match="2 bandwidths, but states have 3 dimensions"):
             make([1.0, 2.0])(BOX, BOX)
 
@@ -144,7 +137,7 @@ def uniform(states):
 
 
 @pytest.mark.parametrize("kernel", [Periodic(), linear], ids=["class", "function"])
-def test_every_solver_takes_a_kernel_of_ones_own(kernel):
+def test_every_solver_takes_a_custom_kernel(kernel):
     found = [
         WorldModel(kernel, 2, method=method, regularization=1e-3, tolerance=1e-10)
         .fit(*data())
