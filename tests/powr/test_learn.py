@@ -110,24 +110,6 @@ def test_the_sum_over_epochs_goes_on_or_starts_anew(restart):
     np.testing.assert_allclose(exponents, 2.0 if restart else 8.0, rtol=1e-6)
 
 
-def test_data_are_what_the_environment_said(make):
-    class Recorder(Corridor):
-        def reset(self, **options):
-            self.before, info = super().reset(**options)
-            self.said = getattr(self, "said", [])
-            return self.before, info
-
-        def step(self, action):
-            outcome = super().step(action)
-            self.said.append((self.before, int(action), outcome[1], outcome[0], outcome[2]))
-            self.before = outcome[0]
-            return outcome
-
-    agent = make(Recorder).learn(37)
-    for column, said in zip(agent.data.columns(), zip(*agent.env.said, strict=True), strict=True):
-        np.testing.assert_array_equal(column, np.array(said))
-
-
 # -- seeds ----------------------------------------------------------------------------------------
 
 
@@ -213,19 +195,6 @@ def test_an_interrupt_in_the_environment_keeps_whole_transitions(make):
     assert agent.learn(33).num_timesteps == 50
     assert agent.data.starts[:3] == [0, 10, 17]
     assert_whole(agent)
-
-
-@pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
-def test_an_error_in_the_callback_keeps_its_timestep(make, error):
-    def fail(agent):
-        if agent.num_timesteps == 17:
-            raise error
-
-    agent = make()
-    with pytest.raises(error):
-        agent.learn(50, callback=fail)
-    assert_same(agent, make().learn(17))
-    assert_whole(agent.learn(33))
 
 
 PLAN_PARTS = {
@@ -423,20 +392,6 @@ def test_one_observation_has_one_action_a_batch_a_batch_and_none_none(make):
     assert agent.predict(places[:0])[0].shape == (0,)
     assert agent.action_probabilities(places[:0]).shape == (0, 2)
     assert agent.action_values(places).shape == (10, 2)
-
-
-@pytest.mark.parametrize("continuous", [False, True])
-def test_sampled_actions_have_the_policys_frequencies(continuous):
-    """By `predict`, and while data are collected."""
-    agent = POWR(Corridor(continuous=continuous), step_size=0.05, seed=1000).learn(30)
-    n, act = 2000, agent._behaviour().act
-    for place, expected in zip(PLACES[continuous], probabilities(agent), strict=True):
-        state = place if continuous else int(place)
-        actions = [act(state, draw) for draw in np.random.default_rng(0).random(n)]
-        predicted = agent.predict(np.repeat(place[None], n, axis=0))[0]
-        for drawn in (actions, predicted):
-            frequencies = np.bincount(drawn, minlength=2) / n
-            np.testing.assert_allclose(frequencies, expected, atol=4 * np.sqrt(0.25 / n))
 
 
 def test_actions_are_numbered_as_the_environment_numbers_them(make):

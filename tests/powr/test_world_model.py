@@ -12,13 +12,10 @@ from powr.kernels import Dirac, Exponential, Gaussian
 from powr.mirror_descent import mirror_descent, softmax
 from powr.tabular import TabularMDP
 from powr.world_model import WorldModel
-from tests.reference.data import Transitions, exact_frequencies, random_mdp, random_policy
+from tests.reference.data import Transitions, exact_frequencies, random_policy
 from tests.reference.lstd import lstd_q
 
 seeds = st.integers(0, 2**32 - 1)
-sizes = st.tuples(st.integers(1, 6), st.integers(1, 4))
-regularizations = st.sampled_from([1e-12, 1e-6, 1e-2, 1.0, 100.0])
-
 N_ACTIONS = 3
 
 KERNELS = {
@@ -52,10 +49,6 @@ def table_policy(table: np.ndarray):
     return lambda states: table[states]
 
 
-def uniform_policy(states: np.ndarray) -> np.ndarray:
-    return np.full((len(states), N_ACTIONS), 1 / N_ACTIONS)
-
-
 def fitted(data: Transitions, kernel: str = "Exponential", **parameters) -> WorldModel:
     return WorldModel(KERNELS[kernel][0], N_ACTIONS, **parameters).fit(*data)
 
@@ -85,17 +78,6 @@ def test_action_values_of_environments_are_exact(env_id, kwargs, gamma):
         policy = random_policy(rng, mdp.n_states, mdp.n_actions)
         q = model.action_values(table_policy(policy), gamma)(np.arange(mdp.n_states))
         np.testing.assert_allclose(q, mdp.action_values(policy, gamma), rtol=1e-8, atol=1e-14)
-
-
-@given(seeds, sizes, st.booleans())
-def test_action_values_of_random_mdps_are_exact(seed, size, terminates):
-    """Prop. 3 with the Dirac kernel and lambda -> 0 is Eq. (7)."""
-    rng = np.random.default_rng(seed)
-    mdp, policy = random_mdp(rng, *size, terminates=terminates), random_policy(rng, *size)
-    model = fitted_to_table(exact_frequencies(mdp), mdp.n_actions, regularization=1e-15)
-    q = model.action_values(table_policy(policy), 0.95)(np.arange(mdp.n_states))
-    expected = mdp.action_values(policy, 0.95)
-    np.testing.assert_allclose(q, expected, rtol=1e-8, atol=1e-8 * np.abs(expected).max())
 
 
 # Not less: the error of the printed inverses grows like regularization^-3 and reaches 1e-5 at 1e-6.
