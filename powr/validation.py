@@ -1,4 +1,4 @@
-"""Checks of what a caller hands in: each error names what came and what would do."""
+"""Checks of arguments: each error names the value given and what is allowed."""
 
 from __future__ import annotations
 

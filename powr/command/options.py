@@ -57,7 +57,7 @@ def make_parser() -> Parser:
 
 def add_agent(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("agent", type=Path, metavar="FILE", help="an agent saved by train")
-    parser.add_argument("--env", metavar="ID", help="default: that of training, made anew")
+    parser.add_argument("--env", metavar="ID", help="default: the one of training")
     add_env_kwargs(parser)
 
 

@@ -1,4 +1,4 @@
-"""What commands share: one line for bad arguments, and a quiet end when nobody reads on."""
+"""What commands share: one line for bad arguments, and no message for a closed pipe."""
 
 from __future__ import annotations
 

@@ -163,13 +163,13 @@ class Agent:
         *,
         kernel: Kernel | None = None,
     ) -> Self:
-        """Read an agent; it goes on as the saved one would.
+        """Read an agent, which continues as the saved one would.
 
         Parameters
         ----------
         path : str or Path
         env : gymnasium.Env or str, default=None
-            Default: the environment of training, made anew by its id.
+            Default: a new environment with the id and arguments of the one of training.
         kernel : Kernel, default=None
             Needed only if the agent was trained with a kernel that is not in `powr.kernels`.
         """
@@ -195,7 +195,7 @@ class Agent:
         raise NotImplementedError
 
     def _state(self) -> tuple[dict[str, Any], dict[str, NDArray]]:
-        """What a file holds beside settings, data and random state: JSON data, and arrays."""
+        """What to save besides settings, data and random state: JSON data, and arrays."""
         raise NotImplementedError
 
     def _restore(self, state: dict[str, Any], arrays: dict[str, NDArray]) -> None:

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lu_factor, lu_solve
 
-# A system is near the factored one while the data have not grown by more than this factor, and the
-# probabilities of a state have not changed by more than this, summed over actions and averaged over
-# states. Beyond that it is cheaper to form the matrix anew.
+# Limits within which the factors still precondition well: growth of the data, and change of the
+# probabilities, summed over actions and averaged over states. Beyond them it is cheaper to factor
+# again.
 _GROWTH = 1.06
 _CHANGE = 0.06
 

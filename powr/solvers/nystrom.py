@@ -8,7 +8,7 @@ where row i of Z is phi(x_i) in the block of action a_i, and row i of Z_pi is (1
 weighted by pi(.|x'_i) over the blocks: ridge LSTD-Q in the kernel's own space.
 
 Forming this matrix costs n m^2 |A|, a product with it only n m |A|. From one policy or epoch to the
-next it changes little. So it is formed and factored only now and then, in single precision, and
+next it changes little. So it is formed and factored only occasionally, in single precision, and
 these factors precondition GMRES, which needs a few products.
 """
 
@@ -39,8 +39,8 @@ LARGEST_TABLE = 2**26
 _ACCURACY = 1e-8
 _REDUCTION = 1e-5
 
-# Forming the matrix anew is the cheaper way where a round of so many products leaves more than this
-# share of the error.
+# If a round of this many products leaves more than this share of the error, forming and factoring
+# the matrix again is cheaper.
 _MOST_PRODUCTS = 14
 _SLOW = 0.3
 
@@ -56,7 +56,7 @@ class NystromModel:
         self._choose_dictionary()
 
     def _choose_dictionary(self) -> None:
-        """Start an empty dictionary, to be filled from all the states there are now."""
+        """Start an empty dictionary, to be filled from all current states."""
         data = self.data
         self.dictionary = Dictionary(self.kernel, data.index.shape, self.tolerance, self.max_rank)
         self._n_states_at_choice = len(data.index)
@@ -73,8 +73,8 @@ class NystromModel:
     def update(self) -> None:
         """Take in new data.
 
-        A full dictionary cannot follow the data to new places: it is chosen anew whenever the
-        states have grown by half. So is one that has lost its accuracy.
+        A full dictionary cannot cover new regions, so its pivots are chosen again whenever the
+        number of states has grown by half, and also when it has lost its accuracy.
         """
         data, n_states = self.data, len(self.data.index)
         self._last_rewards: NDArray | None = None
