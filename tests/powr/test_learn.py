@@ -1,6 +1,7 @@
 """The contract of `learn` and `predict`, for POWR and its extension alike."""
 
 import itertools
+import sys
 import warnings
 from pkgutil import resolve_name
 
@@ -164,6 +165,15 @@ def test_what_is_no_callback_is_refused_before_any_step(cls, callback):
     with pytest.raises(TypeError, match=r"callback must be a function .*stable-baselines3 need"):
         agent.learn(10, callback=callback)
     assert agent.env.n_resets == 0
+
+
+def test_the_progress_bar_shows_timesteps_last_return_and_plans(monkeypatch, capsys):
+    agent = POWR(Corridor()).learn(60, progress_bar=True)
+    shown = f"60 [00:00], return {agent.episode_returns[-1]:.4g}, plans 6"
+    assert capsys.readouterr().err.rstrip().endswith(shown)
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+    with pytest.raises(ImportError, match=r"needs tqdm: pip install tqdm"):
+        agent.learn(10, progress_bar=True)
 
 
 # -- interrupts -----------------------------------------------------------------------------------

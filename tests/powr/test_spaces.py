@@ -139,7 +139,7 @@ DISGUISES = {
 
 @pytest.mark.parametrize(("space", "tell"), DISGUISES.values(), ids=DISGUISES)
 @pytest.mark.parametrize("cls", [POWR, OptimisticPOWR])
-def test_an_agent_learns_the_same_whatever_the_words(cls, space, tell, tmp_path):
+def test_an_agent_learns_the_same_from_any_finite_space(cls, space, tell, tmp_path):
     plain, agent = cls(Corridor()).learn(105), cls(Disguised(space, tell)).learn(105)
     assert agent.observation_space is space
     assert agent.episode_returns == plain.episode_returns

@@ -153,13 +153,13 @@ def test_built_in_kernels_are_kept(kernel, path):
 
 
 class Doubled:
-    """A kernel of one's own."""
+    """A custom kernel."""
 
     def __call__(self, x, y):
         return 2 * Exponential([0.6, 0.06])(x, y)
 
 
-def test_a_kernel_of_ones_own_is_given_to_load(path):
+def test_a_custom_kernel_is_passed_to_load(path):
     agent = POWR("MountainCar-v0", kernel=Doubled(), max_rank=30).learn(250)
     agent.save(path)
     assert_same(POWR.load(path, kernel=Doubled()).learn(250), agent.learn(250))
@@ -170,7 +170,7 @@ def test_a_kernel_of_ones_own_is_given_to_load(path):
 # -- environments ---------------------------------------------------------------------------------
 
 
-def test_the_environment_is_made_anew_with_its_arguments_and_time_limit(path):
+def test_the_environment_is_made_again_with_its_arguments_and_time_limit(path):
     env = gymnasium.make(
         "FrozenLake-v1",
         map_name="8x8",
