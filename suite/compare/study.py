@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import gymnasium
 
 import baselines
+from powr.environments.agent import Agent
 from suite import SuiteError, config
 from suite.results.aggregate import first_update
 from suite.training import algorithms, environments, preflight
@@ -122,10 +123,10 @@ def choose_algorithms(
 
 def is_compared(algorithm: Mapping[str, Any]) -> bool:
     """Whether an algorithm is run unasked: both POWRs are, but no ablation and no tuned variant."""
-    family, source = baselines.family(algorithm["class"]), algorithm["source"]["kind"]
-    if family == "powr":
-        return source not in SOURCES
-    return family != "planners" and source in SOURCES
+    found, source = baselines.find(algorithm["class"]), algorithm["source"]["kind"]
+    if issubclass(found, Agent):
+        return baselines.is_of_library(found) and source not in SOURCES
+    return source in SOURCES
 
 
 def borrow_settings(study: dict[str, Any], environment: str, name: str) -> str | None:

@@ -23,7 +23,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import baselines
+import powr
 from powr.storage.agents import algorithm_of
 from suite import SuiteError
 from suite.command import make_parser
@@ -72,9 +72,8 @@ def agent_fault(path: Path) -> str:
     if manifest.checksum(path) != recorded(path, "agent_sha256"):
         return "is not the agent that its run saved by agent_sha256 in the .json beside it"
     try:
-        classes: dict[str, Any] = {each.__name__: each for each in baselines.OWN.values()}
-        classes[algorithm_of(path)].load(path)
-    except (ValueError, KeyError) as error:
+        getattr(powr, algorithm_of(path)).load(path)
+    except (ValueError, AttributeError) as error:
         return str(error)
     return ""
 

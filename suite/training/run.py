@@ -106,11 +106,15 @@ def run(settings: dict[str, Any], seed: int, name: str) -> tuple[str, dict[str, 
             f"{name}: training ended before timestep {points[len(recorder.rows)]}, where an "
             "evaluation was due"
         )
+    notes = {}
+    if hasattr(trained, "n_overshoots_"):
+        overshoots = {"plans": trained.n_overshoots_, "worst": trained.worst_overshoot_}
+        notes = {"plans": trained.n_plans_, "overshoots": overshoots}
     csv = as_csv(recorder.rows)
     agent = saved(trained) if saves_agent(settings["algorithm"]["class"]) else None
     document = {
         "settings": {**settings, "seed": seed},
-        **notes_of(trained),
+        **notes,
         "digest": config.digest(settings),
         "csv_sha256": hashlib.sha256(csv.encode()).hexdigest(),
         **({} if agent is None else {"agent_sha256": hashlib.sha256(agent).hexdigest()}),
@@ -125,24 +129,14 @@ def run(settings: dict[str, Any], seed: int, name: str) -> tuple[str, dict[str, 
 
 
 def records_sampled(settings: dict[str, Any]) -> bool:
-    """Whether the policy is evaluated by sampling too: of the library's agents always."""
+    """Whether the policy is evaluated by sampling too: of POWR and OptimisticPOWR always."""
     algorithm = settings["algorithm"]
-    return algorithm["class"] in baselines.OWN or algorithm.get("sampled", False)
+    return saves_agent(algorithm["class"]) or algorithm.get("sampled", False)
 
 
 def saves_agent(name: str) -> bool:
-    """Whether runs of a class leave a trained agent beside them."""
-    return name in baselines.OWN
-
-
-def notes_of(agent: Any) -> dict[str, Any]:
-    """What is worth knowing of a training beside its evaluations: POWR's plans and overshoots."""
-    if not hasattr(agent, "n_overshoots_"):
-        return {}
-    return {
-        "plans": agent.n_plans_,
-        "overshoots": {"plans": agent.n_overshoots_, "worst": agent.worst_overshoot_},
-    }
+    """Whether runs of a class leave a trained agent beside them: one that `load` can read."""
+    return baselines.is_of_library(baselines.find(name))
 
 
 def saved(agent: Agent) -> bytes:
