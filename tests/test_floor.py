@@ -8,7 +8,7 @@ import pytest
 
 from powr.tabular import TabularMDP, greedy_policy
 from suite.floor import fastest_climb, floor, lower_bound, upper_bound
-from suite.floor.task import END, Task
+from suite.floor.finite import END, Task
 
 
 def random_task(rng, n_states=3, n_actions=2, horizon=4):
