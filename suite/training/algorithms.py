@@ -21,8 +21,12 @@ def build(settings: dict[str, Any], seeds: dict[str, int]) -> Learn:
     algorithm = settings["algorithm"]
     try:
         found = baselines.find(algorithm["class"])
-        given = given_arguments(found, settings["environment"], seeds)
-        return found(**given, **own_arguments(algorithm)).learn
+        arguments = dict(algorithm["settings"])
+        if "policy" in algorithm:
+            arguments["policy"] = algorithm["policy"]
+        if "kernel" in arguments:
+            arguments["kernel"] = build_kernel(**arguments["kernel"])
+        return found(**given_arguments(found, settings["environment"], seeds), **arguments).learn
     except (TypeError, ValueError, AssertionError) as error:
         raise SuiteError(
             f"{algorithm['class']} does not accept the settings {algorithm['settings']} on "
@@ -36,23 +40,10 @@ def given_arguments(
     """Environment and seeds, in the form that the class asks for."""
     make_env = functools.partial(environments.make, environment)
     if "make_env" in inspect.signature(found).parameters:
-        return {
-            "make_env": make_env,
-            "agent_seed": seeds["agent"],
-            "training_seed": seeds["training"],
-        }
+        own = {"agent_seed": seeds["agent"], "training_seed": seeds["training"]}
+        return {"make_env": make_env, **own}
     # Such an agent draws the seeds of its episodes itself: its one seed covers the environment too.
     return {"env": make_env(), "seed": seeds["agent"]}
-
-
-def own_arguments(algorithm: dict[str, Any]) -> dict[str, Any]:
-    """What envs.yaml sets; a kernel is named there."""
-    arguments = dict(algorithm["settings"])
-    if "policy" in algorithm:
-        arguments["policy"] = algorithm["policy"]
-    if "kernel" in arguments:
-        arguments["kernel"] = build_kernel(**arguments["kernel"])
-    return arguments
 
 
 def build_kernel(name: str, **parameters: Any) -> Kernel:
