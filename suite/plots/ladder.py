@@ -28,6 +28,7 @@ from suite.plots.style import Look
 from suite.results.cost import duration_text
 from suite.results.ladder import CLOCK
 
+TABLES = ("ladder",)
 WIDTH = 6.6  # inches: the names and two columns of numbers need room beside the axis
 ROW_HEIGHT = 0.155
 GAP = 0.45  # between two kinds, in rows

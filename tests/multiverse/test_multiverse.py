@@ -189,7 +189,7 @@ def test_a_damaged_run_is_refused(command, results, capsys):
 
 
 def drawn(made):
-    table = figure.Tables(pd.read_csv(made / "multiverse" / "universes.csv"))
+    table = pd.read_csv(made / "multiverse" / "universes.csv")
     return table.universes, figure.draw(table)
 
 

@@ -5,13 +5,13 @@ import pandas as pd
 import pytest
 
 from suite.plots import render, theory
-from suite.plots.theory import Tables, draw
+from suite.plots.theory import TABLES, draw
 from suite.theory import tables as computed
 
 STEPS = [1, 10, 100]
 
 
-def make_tables() -> Tables:
+def make_tables():
     pmd = pd.DataFrame(
         {
             "model": model,
@@ -55,12 +55,12 @@ def make_tables() -> Tables:
         for n in (25, 100)
         for seed in range(3)
     )
-    return Tables(pmd, estimation, exponents, compatibility)
+    return pmd, estimation, exponents, compatibility
 
 
 @pytest.fixture(scope="module")
 def panels():
-    return draw(make_tables()).axes
+    return draw(*make_tables()).axes
 
 
 def line(panel, label):
@@ -107,7 +107,7 @@ def test_legends_have_the_fitted_exponents_and_the_norms(panels):
 def test_is_drawn_from_its_tables(tmp_path):
     (tmp_path / "theory").mkdir()
     tables = make_tables()
-    for name, table in zip(tables._fields, tables, strict=True):
+    for name, table in zip(TABLES, tables, strict=True):
         table.to_csv(tmp_path / "theory" / f"{name}.csv", index=False)
     assert render.main(["theory", "--scale", "theory", "--results", str(tmp_path)]) == 0
     drawn = {path.suffix: path.stat().st_size for path in tmp_path.glob("theory/theory.*")}
@@ -116,7 +116,7 @@ def test_is_drawn_from_its_tables(tmp_path):
 
 
 def test_note_speaks_of_every_panel_and_of_what_was_computed():
-    note = " ".join(draw(make_tables()).get_supxlabel().split())
+    note = " ".join(draw(*make_tables()).get_supxlabel().split())
     for part in ("(a-c", "(d)", "(e)", "(f)"):
         assert part in note
     assert f"Discount {computed.GAMMA};" in note
