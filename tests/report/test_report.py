@@ -364,22 +364,6 @@ class TestFaults:
         assert name in message
 
 
-class TestPreliminary:
-    def reasons(self, scale, missing):
-        return report.preliminary_reasons(scale, "paper", 3, missing, 105)
-
-    def test_complete_paper_scale_is_final(self):
-        assert self.reasons("paper", 0) == []
-
-    def test_missing_runs_of_the_paper_scale(self):
-        (reason,) = self.reasons("paper", 5)
-        assert reason.startswith("5 of 105 runs are missing")
-
-    def test_other_scale(self):
-        (reason,) = self.reasons("quick", 0)
-        assert "scale quick, with 3 seeds" in reason
-
-
 def test_a_generated_page_is_shown_as_paragraphs_and_tables(tmp_path):
     path = tmp_path / "page.md"
     assert report.show_markdown(path) == []
