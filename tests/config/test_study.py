@@ -10,23 +10,6 @@ from suite import SuiteError, config
 ROOT = Path(__file__).parents[2]
 
 
-def test_scales_are_those_of_the_study(real_study):
-    sizes = {
-        scale: {
-            (run.environment, run.algorithm): config.resolve(
-                real_study, scale, run.environment, run.algorithm
-            )["timesteps"]
-            for run in config.runs(real_study, scale)
-        }
-        for scale in ("smoke", "quick", "paper")
-    }
-    assert set(sizes["smoke"].values()) == {600}
-    assert sizes["quick"]["Taxi-v3", "powr"] == 40_000
-    assert sizes["quick"]["Taxi-v3", "dqn"] == 10_000
-    assert sizes["paper"]["Taxi-v3", "a2c"] == 1_500_000
-    assert sizes["paper"]["Taxi-v3", "powr"] == 150_000
-
-
 def test_baselines_have_no_settings_of_their_own(real_study):
     for name in ("a2c", "dqn", "ppo", "trpo"):
         algorithm = real_study["algorithms"][name]
@@ -37,11 +20,6 @@ def test_baselines_have_no_settings_of_their_own(real_study):
 def test_seed_0_of_everything_comes_first(real_study):
     seeds = [run.seed for run in config.runs(real_study, "paper")]
     assert seeds == sorted(seeds)
-
-
-def test_run_files_have_distinct_places(real_study):
-    runs = [run for scale in real_study["scales"] for run in config.runs(real_study, scale)]
-    assert len({run.path for run in runs}) == len(runs)
 
 
 def test_path_of_a_run():
@@ -272,16 +250,3 @@ def test_refuses_files_that_cannot_be_read(tmp_path):
 def test_reads_numbers_in_scientific_notation(tmp_path):
     (tmp_path / "numbers.yaml").write_text("[1e-6, 1E3, -2.5e+1, .5e1, 1e]")
     assert config.read_yaml(tmp_path / "numbers.yaml") == [1e-6, 1000.0, -25.0, 5.0, "1e"]
-
-
-@pytest.mark.parametrize(
-    ("scale", "environment", "algorithm", "message"),
-    [
-        ("huge", "Taxi-v3", "dqn", "scale: huge is not one of smoke, quick, paper"),
-        ("quick", "Taxi-v4", "dqn", "environment at scale quick: Taxi-v4 is not one of"),
-        ("quick", "Taxi-v3", "sarsa", "algorithm at scale quick: sarsa is not one of"),
-    ],
-)
-def test_names_that_are_not_there(real_study, scale, environment, algorithm, message):
-    with pytest.raises(SuiteError, match=message):
-        config.resolve(real_study, scale, environment, algorithm)

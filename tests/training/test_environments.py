@@ -107,18 +107,3 @@ def test_a_damaged_record_is_refused(tmp_path, text):
     record.write_text(text)
     with pytest.raises(SuiteError, match="is not the record of a fingerprint: delete it"):
         environments.check_fingerprint(FROZEN, record)
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"id": "Taxi-v99", "kwargs": {}}, "Taxi-v99"),
-        ({"id": "absent_module:Taxi-v3", "kwargs": {}}, "absent_module"),
-        (with_kwargs(TAXI, colour="red"), "colour"),
-        (with_kwargs(FROZEN, map_name="9x9"), "9x9"),
-        (with_kwargs(TAXI, max_episode_steps=-1), "no time limit"),
-    ],
-)
-def test_environments_that_cannot_be_made(settings, message):
-    with pytest.raises(SuiteError, match=message):
-        environments.make(settings)
