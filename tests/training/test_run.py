@@ -127,9 +127,13 @@ def test_json_beside_the_run_file(envs, tmp_path):
     assert document["peak_memory_bytes"] > 10**7
 
 
-def test_trained_agent_beside_the_run_file(envs, tmp_path):
+def test_trained_agent_beside_the_run_file(envs, tmp_path, monkeypatch):
     out = tmp_path / "run.csv"
+    written, replace = [], Path.replace
+    monkeypatch.setattr(Path, "replace", lambda path, to: written.append(to) or replace(path, to))
     assert run.main(arguments(envs, out, "powr", "FrozenLake-v1")) == 0
+    # The CSV says that the run is finished, so it comes last.
+    assert [path.suffix for path in written] == [".json", ".npz", ".csv"]
     document = json.loads(out.with_suffix(".json").read_text())
     content = out.with_suffix(".npz").read_bytes()
     assert document["agent_sha256"] == hashlib.sha256(content).hexdigest()
