@@ -1,4 +1,4 @@
-"""Chooses the constants of the textbook peers on development seeds.
+"""Chooses the constants of the textbook peers, and of powr-tuned, on development seeds.
 
     python -m benchmarks.tune_peers                  every peer
     python -m benchmarks.tune_peers rmax psrl        some of them
@@ -23,11 +23,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import baselines
-from baselines.classic.agent import ClassicAgent
 from suite import config
 from suite.results.arrivals import time_to_lasting
 from suite.results.statistics import time_to_threshold
 from suite.training import environments
+from suite.training.algorithms import own_arguments
 from suite.training.evaluation import Evaluator, grid
 from suite.training.run import seed_streams
 from suite.write import write_together
@@ -35,6 +35,8 @@ from suite.write import write_together
 FOLDER = Path("results", "tuning")
 SEEDS = (1000, 1001, 1002)
 TIMESTEPS = {"FrozenLake-v1": 10_000, "Taxi-v3": 60_000, "MountainCar-v0": 40_000}
+# POWR plans after every episode, so that its cost grows with the square of the timesteps.
+SHORTER = {("powr", "MountainCar-v0"): 12_000}
 
 Setting = dict[str, Any]
 
@@ -50,7 +52,54 @@ DYNA_Q_OF_THE_TEXTBOOK = product(
     initial_value=0.0, planning_steps=50, gamma=0.95, learning_rate=[0.1, 1.0], epsilon=0.1
 )
 
+
+def powr_kernel(name: str, bandwidth: list[float]) -> Setting:
+    return {"kernel": {"name": name, "bandwidth": bandwidth}, "max_rank": 600}
+
+
 SETTINGS: dict[str, dict[str, list[Setting]]] = {
+    "powr": {
+        "FrozenLake-v1": [
+            *product(step_size=[0.1, 1.0], mirror_steps=[1, 10], restart=[False, True]),
+            *product(step_size=10.0, mirror_steps=10, restart=[False, True]),
+        ],
+        "Taxi-v3": [
+            *product(step_size=0.1, mirror_steps=1, restart=False),
+            *product(step_size=[0.003, 0.01], mirror_steps=10, restart=False),
+            *product(step_size=[0.1, 0.03, 0.01], mirror_steps=[10, 30], restart=True),
+            *product(step_size=0.01, mirror_steps=100, restart=True),
+        ],
+        "MountainCar-v0": [
+            *product(
+                step_size=[0.1, 1.0],
+                mirror_steps=1,
+                restart=False,
+                **powr_kernel("Gaussian", [0.1, 0.01]),
+            ),
+            *product(
+                step_size=[0.1, 1.0],
+                mirror_steps=1,
+                restart=False,
+                **powr_kernel("Exponential", [0.6, 0.06]),
+            ),
+            *(
+                {"step_size": 1.0, "mirror_steps": 10, "restart": True, **kernel}
+                for kernel in (
+                    powr_kernel("Gaussian", [0.1, 0.01]),
+                    powr_kernel("Gaussian", [0.3, 0.03]),
+                    powr_kernel("Exponential", [0.3, 0.03]),
+                    powr_kernel("Exponential", [0.6, 0.06]),
+                    powr_kernel("Exponential", [1.2, 0.12]),
+                )
+            ),
+            *product(
+                step_size=0.1,
+                mirror_steps=30,
+                restart=True,
+                **powr_kernel("Exponential", [0.6, 0.06]),
+            ),
+        ],
+    },
     "rmax": {
         "FrozenLake-v1": [
             *product(v_max=[1.0, 10.0, 100.0], known_after=1, gamma=[0.95, 0.99]),
@@ -161,16 +210,18 @@ def try_setting(study: dict[str, Any], peer: str, env: str, setting: Setting, se
     evaluator = Evaluator(
         scope, episodes=protocol["episodes"], seed=seeds["evaluation"], sampled_seed=None
     )
-    points = grid(TIMESTEPS[env], protocol["first"], protocol["per_decade"])
+    timesteps = SHORTER.get((peer, env), TIMESTEPS[env])
+    points = grid(timesteps, protocol["first"], protocol["per_decade"])
     returns: list[float] = []
 
-    def record(agent: ClassicAgent) -> None:
+    def record(agent: Any) -> None:
         if agent.num_timesteps == points[len(returns)]:
-            result = evaluator.evaluate(agent)
+            result = evaluator.evaluate(agent, agent.num_timesteps)
             returns.append(result.mean if result.exact_return is None else result.exact_return)
 
-    agent = baselines.find(peer)(environments.make(scope), seed=seeds["agent"], **setting)
-    agent.learn(TIMESTEPS[env], record)
+    arguments = own_arguments({"settings": setting})
+    agent = baselines.find(peer)(environments.make(scope), seed=seeds["agent"], **arguments)
+    agent.learn(timesteps, record)
     threshold = scope["thresholds"][0]
     return Outcome(
         env,
@@ -223,15 +274,28 @@ def choose(table: list[Outcome], env: str) -> tuple[str, list[Outcome]]:
     return min(tried(table, env).items(), key=lambda item: merit(item[1]))
 
 
+def name_of(peer: str) -> str:
+    """The peer's block in envs.yaml; `powr` there has the authors' probable settings."""
+    return "powr-tuned" if peer == "powr" else peer.replace("_", "-")
+
+
+def in_words(value: Any) -> str:
+    if isinstance(value, dict):
+        return f"{value['name']}({', '.join(f'{width:g}' for width in value['bandwidth'])})"
+    return str(value).lower() if isinstance(value, bool) else f"{value:g}"
+
+
 def markdown_row(peer: str, env: str, table: list[Outcome]) -> str:
     """The row of docs/peers.md."""
     setting, rows = choose(table, env)
-    constants = ", ".join(f"`{name}` {value:g}" for name, value in json.loads(setting).items())
+    constants = ", ".join(
+        f"`{name}` {in_words(value)}" for name, value in json.loads(setting).items()
+    )
     arrivals = (
         ", ".join("never" if math.isinf(time) else f"{time:,}" for time in times)
         for times in zip(*((row.first_arrival, row.lasting_arrival) for row in rows), strict=True)
     )
-    cells = (f"`{peer}`", env, str(len(tried(table, env))), constants, *arrivals)
+    cells = (f"`{name_of(peer)}`", env, str(len(tried(table, env))), constants, *arrivals)
     return f"| {' | '.join(cells)} |"
 
 

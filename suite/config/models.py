@@ -38,6 +38,7 @@ GymnasiumId = Annotated[
     ),
 ]
 Class = Annotated[str, StringConstraints(pattern="^[a-z][a-z0-9_]*$"), AfterValidator(_is_class)]
+Commit = Annotated[str, StringConstraints(pattern="^[0-9a-f]{7,40}$")]
 Count = Annotated[int, Field(ge=1, le=10**9)]
 Number = Annotated[float, Field(allow_inf_nan=False)]
 Text = Annotated[str, StringConstraints(min_length=1)]
@@ -73,7 +74,15 @@ class ProjectDefaults(Block):
 class AuthorsProbableSettings(Block):
     kind: Literal["authors' probable settings"]
     repository: str
-    commit: Annotated[str, StringConstraints(pattern="^[0-9a-f]{7,40}$")]
+    commit: Commit
+
+
+class PublishedSettings(Block):
+    """Of a repository that has nothing to do with the paper, such as rl-baselines3-zoo."""
+
+    kind: Literal["published settings"]
+    repository: str
+    commit: Commit
 
 
 class ChosenOnDevelopmentSeeds(Block):
@@ -85,7 +94,11 @@ class ChosenOnDevelopmentSeeds(Block):
 
 # Where an algorithm's settings come from. It is no part of a run's digest.
 Source = Annotated[
-    LibraryDefaults | ProjectDefaults | AuthorsProbableSettings | ChosenOnDevelopmentSeeds,
+    LibraryDefaults
+    | ProjectDefaults
+    | AuthorsProbableSettings
+    | PublishedSettings
+    | ChosenOnDevelopmentSeeds,
     Field(discriminator="kind"),
 ]
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.tune_peers import FOLDER, SETTINGS, choose, markdown_row, read
+from benchmarks.tune_peers import FOLDER, SETTINGS, choose, markdown_row, name_of, read
 from suite import config
 
 ROOT = Path(__file__).parents[3]
@@ -16,7 +16,7 @@ PLACES = [(peer, environment) for peer in SETTINGS for environment in SETTINGS[p
 def test_the_study_has_the_chosen_setting(real_study, peer, environment):
     file = FOLDER / f"{peer}.csv"
     chosen, _ = choose(read(ROOT / file), environment)
-    name = peer.replace("_", "-")
+    name = name_of(peer)
     block = real_study["algorithms"][name]
     assert block["source"] == {"kind": "chosen on development seeds", "file": file.as_posix()}
     resolved = config.resolve(real_study, "paper", environment, name)
