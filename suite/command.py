@@ -13,9 +13,9 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from powr.command.options import Parser
+from powr.command.shell import Parser
+from powr.files import write_together
 from suite import SuiteError
-from suite.write import write_together
 
 STOPPING = (signal.SIGINT, signal.SIGTERM)
 

@@ -41,8 +41,8 @@ def _in_an_empty_folder(tmp_path, monkeypatch):
 
 
 def test_the_files_appear_in_order(tmp_path, monkeypatch):
-    order, replace = [], Path.replace
-    monkeypatch.setattr(Path, "replace", lambda path, to: order.append(to) or replace(path, to))
+    order, replace = [], os.replace
+    monkeypatch.setattr(os, "replace", lambda path, to: order.append(to) or replace(path, to))
     files = {tmp_path / "a" / "run.json": "{}", tmp_path / "run.csv": b"1"}
     assert write_result("program", lambda: files) == 0
     assert order == list(files)

@@ -20,7 +20,9 @@ from typing import Any
 
 import yaml
 
-from powr.command.options import BAD_INPUT, add_env_kwargs, count
+from powr.command.options import add_env_kwargs, count
+from powr.command.shell import BAD_INPUT
+from powr.files import write_together
 from suite import SuiteError, config
 from suite.command import Stopped, fail, handle, handlers_restored, make_parser, stop
 from suite.compare.outcome import UNTRAINED, write_outcome
@@ -28,7 +30,6 @@ from suite.compare.study import SCALE, Choice, make_study
 from suite.compare.training import train
 from suite.config import Run
 from suite.names import algorithm_name
-from suite.write import write_together
 
 PROGRAM = "python -m suite compare"
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import pandas as pd
 
+from powr.files import write_together
 from suite.compare.study import SCALE
 from suite.config import Run
 from suite.names import algorithm_name
 from suite.plots import comparison
 from suite.plots.render import deterministic, files, read_tables
 from suite.results.aggregate import aggregate, first_update, load_runs
-from suite.write import write_together
 
 UNTRAINED = "no update"
 

@@ -12,8 +12,10 @@ from typing import Any, NamedTuple
 import gymnasium
 
 import baselines
+from powr import POWR
 from powr.environments.agent import Agent
 from suite import SuiteError, config
+from suite.config.kinds import AUTHORS
 from suite.results.aggregate import first_update
 from suite.training import algorithms, environments, preflight
 
@@ -125,7 +127,7 @@ def is_compared(algorithm: Mapping[str, Any]) -> bool:
     """Whether an algorithm is run unasked: both POWRs are, but no ablation and no tuned variant."""
     found, source = baselines.find(algorithm["class"]), algorithm["source"]["kind"]
     if issubclass(found, Agent):
-        return baselines.is_of_library(found) and source not in SOURCES
+        return baselines.is_of_library(found) and (source == AUTHORS or found is not POWR)
     return source in SOURCES
 
 

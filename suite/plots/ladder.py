@@ -118,7 +118,7 @@ def set_axis(panel: Axes, limits: tuple[float, float], rows_tall: float) -> None
 
 
 def draw_floor(panel: Axes, row: Mapping[str, Any]) -> None:
-    """A line at the floor, or a band between its bounds; what lies left of it nobody can do."""
+    """A line at the floor, or a band between its bounds; no learner can be sure left of it."""
     low, high = row["floor_low"], row["floor_high"]
     if pd.isna(low):
         return

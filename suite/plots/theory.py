@@ -40,7 +40,7 @@ KERNELS = {
     "Gaussian, bandwidth 0.5": ("Gaussian 0.5", Look("#1E88E5", (5, 1.5), "s", 1.0)),
     "Gaussian, bandwidth 0.1": ("Gaussian 0.1", Look("#000000", (1, 1), "^", 1.0)),
 }
-SMALLEST_GAP = 1e-6  # against the first; what lies below is of no interest
+SMALLEST_GAP = 1e-6  # relative to the largest gap; smaller ones are not drawn
 
 
 def draw(

@@ -6,6 +6,7 @@ import hashlib
 import json
 import math
 import sys
+import tempfile
 import traceback
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,7 +16,6 @@ import gymnasium
 import numpy as np
 from gymnasium.envs.registration import EnvSpec
 
-from powr.files import written_aside
 from suite import SuiteError
 
 ROLLOUT_STEPS = 1000
@@ -166,9 +166,12 @@ def _recorded(settings: dict[str, Any], found: str, record: Path) -> str:
         pass
     except (ValueError, TypeError, KeyError) as error:
         raise SuiteError(f"{record}: is not the record of a fingerprint: delete it") from error
+    text = json.dumps({**described, "fingerprint": found}, indent=1) + "\n"
+    # Not by powr.files: jobs that start together write this file, each under another name at first.
     record.parent.mkdir(parents=True, exist_ok=True)
-    with written_aside(record) as file:  # jobs that start together write the same text
-        file.write((json.dumps({**described, "fingerprint": found}, indent=1) + "\n").encode())
+    with tempfile.TemporaryDirectory(dir=record.parent, prefix=".fingerprint") as folder:
+        Path(folder, RECORD).write_text(text, encoding="utf-8")
+        Path(folder, RECORD).replace(record)
     print(
         f"environment {settings['id']} is new: its fingerprint is now in {record}, and later runs "
         "are checked against it",

@@ -178,7 +178,8 @@ def check_out(out: Path, seed: int, digest: str) -> None:
     if re.fullmatch(r"seed\d+-[0-9a-f]{12}", out.stem) and out.stem != f"seed{seed}-{digest}":
         raise SuiteError(
             f"--out {out}: the name is that of another seed or other settings; this run's is "
-            f"seed{seed}-{digest}.csv. If envs.yaml has changed meanwhile, start the workflow again"
+            f"seed{seed}-{digest}.csv. If envs.yaml has changed since the workflow started, start "
+            "it again"
         )
 
 

@@ -111,9 +111,7 @@ def test_a_variant_is_found_by_its_digest(small):
 
 
 def test_an_unknown_digest_is_refused_with_a_remedy(small):
-    with pytest.raises(
-        SuiteError, match=r"optimistic-powr on Taxi-v3 .* 'abc'.*start the workflow again"
-    ):
+    with pytest.raises(SuiteError, match=r"optimistic-powr on Taxi-v3 .* 'abc'.*start it again"):
         config.resolve_variant(small, "ablations", "Taxi-v3", "optimistic-powr", "abc")
 
 
