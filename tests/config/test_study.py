@@ -119,21 +119,6 @@ def test_settings_of_the_environment_win(study):
     assert resolved["algorithm"]["settings"] == {"gamma": 0.9, "tau": 0.5}
 
 
-def test_another_environment_and_algorithm_are_data_only(study, write_study):
-    study["environments"]["CartPole-v1"] = {"id": "CartPole-v1", "kwargs": {}, "thresholds": [475]}
-    study["algorithms"]["dqn-tuned"] = {
-        **study["algorithms"]["dqn"],
-        "settings": {"learning_rate": 1e-3},
-    }
-    study["scales"]["cart"] = {
-        "seeds": 1,
-        "algorithms": ["dqn-tuned"],
-        "timesteps": {"CartPole-v1": 100},
-    }
-    (run,) = config.runs(config.load(write_study(study)), "cart")
-    assert run.path.parts[:3] == ("cart", "CartPole-v1", "dqn-tuned")
-
-
 # -- what is refused ------------------------------------------------------------------------------
 
 

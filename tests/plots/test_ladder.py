@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from matplotlib.text import Text
 
-from suite.plots.ladder import draw, in_order
+from suite.plots.ladder import draw
 
 D = "deterministic"
 ROWS = [
@@ -98,11 +98,6 @@ def test_the_floor_lies_between_its_bounds(panel):
 def test_no_floor_where_there_is_none(table):
     panel = draw(table.assign(floor_low=pd.NA, floor_high=pd.NA)).axes[0]
     assert not any("floor" in text for text in texts(panel))
-
-
-def test_order_of_those_without_a_median(table):
-    deep = table[table["kind"] == "deep, library defaults"]
-    assert [row["algorithm"] for row in in_order(deep)] == ["a2c", "ppo", "dqn"]
 
 
 def test_says_where_evaluation_begins(table):
