@@ -21,12 +21,8 @@ def build(settings: dict[str, Any], seeds: dict[str, int]) -> Learn:
     algorithm = settings["algorithm"]
     try:
         found = baselines.find(algorithm["class"])
-        arguments = dict(algorithm["settings"])
-        if "policy" in algorithm:
-            arguments["policy"] = algorithm["policy"]
-        if "kernel" in arguments:
-            arguments["kernel"] = build_kernel(**arguments["kernel"])
-        return found(**given_arguments(found, settings["environment"], seeds), **arguments).learn
+        given = given_arguments(found, settings["environment"], seeds)
+        return found(**given, **own_arguments(algorithm)).learn
     except (TypeError, ValueError, AssertionError) as error:
         raise SuiteError(
             f"{algorithm['class']} does not accept the settings {algorithm['settings']} on "
@@ -44,6 +40,16 @@ def given_arguments(
         return {"make_env": make_env, **own}
     # Such an agent draws the seeds of its episodes itself: its one seed covers the environment too.
     return {"env": make_env(), "seed": seeds["agent"]}
+
+
+def own_arguments(algorithm: dict[str, Any]) -> dict[str, Any]:
+    """What envs.yaml sets; a kernel is named there."""
+    arguments = dict(algorithm["settings"])
+    if "policy" in algorithm:
+        arguments["policy"] = algorithm["policy"]
+    if "kernel" in arguments:
+        arguments["kernel"] = build_kernel(**arguments["kernel"])
+    return arguments
 
 
 def build_kernel(name: str, **parameters: Any) -> Kernel:
