@@ -39,6 +39,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from powr import POWR, OptimisticPOWR
+from powr.environments.agent import Agent
 
 OWN = {"powr": POWR, "optimistic_powr": OptimisticPOWR}
 FAMILIES = ("classic", "deep", "planners")
@@ -47,9 +48,14 @@ PLACES = " or ".join(f"baselines/{family}" for family in FAMILIES)
 GIVEN = frozenset({"self", "env", "make_env", "seed", "agent_seed", "training_seed", "device"})
 
 
-def family(name: str) -> str:
-    """Which of the families has the module of this name; "powr" for the library's own classes."""
-    return "powr" if name in OWN else _module(name).split(".")[-2]
+def family(name: str) -> str | None:
+    """Which of the families has the module of this name; None for the library's own classes."""
+    return None if name in OWN else _module(name).split(".")[-2]
+
+
+def is_of_library(algorithm: type[Any]) -> bool:
+    """Whether a class is POWR or its extension, and not a variant of them for an ablation."""
+    return issubclass(algorithm, Agent) and not getattr(algorithm, "is_ablation", False)
 
 
 def find(name: str) -> type[Any]:

@@ -171,7 +171,7 @@ def test_the_page_shows_the_numbers_of_the_table(results, command, tmp_path):
 def test_the_figure_shows_every_seed(results, command):
     assert main(command) == 0
     table = pd.read_csv(results / "ablations" / "ablations.csv")
-    ice, _ = choices.draw(choices.Tables(table)).axes
+    ice, _ = choices.draw(table).axes
 
     def drawn(label):
         return [list(line.get_xdata()) for line in ice.lines if line.get_label() == label]
