@@ -10,8 +10,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 from pydantic import Field
 
-from suite.claims.rules.seeds import FEWEST_SEEDS, lacking_seeds
-from suite.claims.verdicts import NOT_TESTED, Data, Finding, Outcome, Parameters, Rule, by_findings
+from suite.claims.verdicts import (
+    FEWEST_SEEDS,
+    NOT_TESTED,
+    Data,
+    Finding,
+    Outcome,
+    Parameters,
+    Rule,
+    by_findings,
+)
 from suite.config.models import Count
 from suite.names import algorithm_name
 from suite.results import arrivals, statistics
@@ -43,10 +51,6 @@ def falls(returns: ArrayLike) -> np.ndarray:
     return np.maximum(-np.diff(returns), 0)
 
 
-def rises(returns: ArrayLike) -> np.ndarray:
-    return np.maximum(np.diff(returns), 0)
-
-
 class Early(OfOne):
     start: Count  # timestep of the first evaluation to look at
 
@@ -56,7 +60,7 @@ def falls_early(data: Data, parameters: Early, level: float) -> Outcome:
 
     They are spaced by the logarithm of the timestep, so these are halves of a logarithmic axis.
     """
-    if lacking := lacking_seeds(data, parameters, FEWEST_SEEDS):
+    if lacking := data.lacking_seeds(parameters, FEWEST_SEEDS):
         return Outcome(NOT_TESTED, reason=lacking)
     findings = []
     column, _ = arrivals.POLICIES[parameters.policy]
@@ -89,7 +93,7 @@ class Within(OfOne):
 
 def within_a_factor(data: Data, parameters: Within, level: float) -> Outcome:
     """Every run arrives, and the latest takes at most so many times as long as the earliest."""
-    if lacking := lacking_seeds(data, parameters, FEWEST_SEEDS):
+    if lacking := data.lacking_seeds(parameters, FEWEST_SEEDS):
         return Outcome(NOT_TESTED, reason=lacking)
     findings = []
     for environment, threshold in parameters.thresholds.items():

@@ -7,8 +7,16 @@ import pandas as pd
 from pydantic import Field, model_validator
 from scipy import stats
 
-from suite.claims.rules.seeds import FEWEST_SEEDS, lacking_seeds
-from suite.claims.verdicts import NOT_TESTED, Data, Finding, Outcome, Parameters, Rule, graded
+from suite.claims.verdicts import (
+    FEWEST_SEEDS,
+    NOT_TESTED,
+    Data,
+    Finding,
+    Outcome,
+    Parameters,
+    Rule,
+    graded,
+)
 from suite.config.models import Count
 from suite.names import algorithm_name
 from suite.results import arrivals
@@ -61,7 +69,7 @@ def who_arrives(data: Data, parameters: Arrivals, level: float) -> Outcome:
     """
     environment = parameters.environment
     target = parameters.target(data.optima[environment])
-    if lacking := lacking_seeds(data, parameters, FEWEST_SEEDS):
+    if lacking := data.lacking_seeds(parameters, FEWEST_SEEDS):
         return Outcome(NOT_TESTED, reason=lacking)
     policies = {
         algorithm: data.policy_of(environment, algorithm, parameters.policy)
