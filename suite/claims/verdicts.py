@@ -55,11 +55,11 @@ class Finding(NamedTuple):
     estimate: float
     interval: Interval = NO_INTERVAL
     p_value: float = math.nan
-    supports: bool | None = None  # None where it speaks neither for nor against the claim
-    runs: tuple[tuple[str, str], ...] = ()  # (environment, algorithm) pairs whose runs it used
     p_holm: float = math.nan  # corrected for the number of tests of its claim
     is_bound: bool = False  # the truth is the estimate or more
     smallest_visible: float = math.nan  # the ratio that these samples could just have shown
+    supports: bool | None = None  # None where it speaks neither for nor against the claim
+    runs: tuple[tuple[str, str], ...] = ()  # (environment, algorithm) pairs whose runs it used
 
 
 class Outcome(NamedTuple):
