@@ -13,7 +13,6 @@ from suite.results import arrivals
 from suite.results.cost import cpu_seconds
 from suite.results.run_file import read_run_file
 from suite.results.statistics import censored_median
-from suite.training.evaluation import planned_grid
 
 FRACTIONS = ["median_first_arrival", "median_lasting_arrival", "late_return", "cpu_seconds"]
 COUNTS = ["timesteps", "seeds", "seeds_planned", "n_reached"]
@@ -33,22 +32,20 @@ def sorted_table(
 
 def measured(study: Mapping[str, Any], variant: Variant, results: Path) -> dict[str, Any]:
     """One variant of an ablation on its environment, over the seeds that are there."""
-    settings = variant.resolved
     threshold = study["environments"][variant.environment]["thresholds"][0]
     facts = {
         "threshold": threshold,
-        "timesteps": settings["timesteps"],
+        "timesteps": variant.resolved["timesteps"],
         "seeds_planned": len(variant.runs),
     }
-    there = [run for run in variant.runs if (results / run.path).exists()]
-    if not there:
+    loaded = {
+        run: read_run_file(results, run, variant.resolved)
+        for run in variant.runs
+        if (results / run.path).exists()
+    }
+    if not loaded:
         return {**facts, "seeds": 0, "n_reached": 0}
-    grid, episodes = planned_grid(settings), settings["evaluation"]["episodes"]
-    loaded = {run: read_run_file(results, run, grid, episodes) for run in there}
-    evaluations = pd.concat(
-        table.assign(environment=run.environment, algorithm=run.algorithm, seed=run.seed)
-        for run, (table, _) in loaded.items()
-    )
+    evaluations = pd.concat(table for table, _ in loaded.values())
     seconds = [cpu_seconds(results / run.path, metadata) for run, (_, metadata) in loaded.items()]
     return {
         **facts,

@@ -55,12 +55,8 @@ def load_runs(study: Mapping[str, Any], scale: str, results: Path, partial: bool
     tables, metadata = [], {}
     for run in sorted(there, key=lambda run: pairs.index((run.environment, run.algorithm))):
         settings = config.resolve(study, scale, run.environment, run.algorithm)
-        table, metadata[run] = read_run_file(
-            results, run, planned_grid(settings), settings["evaluation"]["episodes"]
-        )
-        tables.append(
-            table.assign(environment=run.environment, algorithm=run.algorithm, seed=run.seed)
-        )
+        table, metadata[run] = read_run_file(results, run, settings)
+        tables.append(table)
     return Loaded(pd.concat(tables, ignore_index=True), metadata, missing)
 
 
