@@ -1,7 +1,5 @@
 """The multiverse from made-up runs: verdicts, shares counted by hand, the page and the figure."""
 
-import copy
-
 import pandas as pd
 import pytest
 import yaml
@@ -51,44 +49,44 @@ def returns_of(variant):
     return -105.0 if variant.varied["kernel"]["name"] == "Gaussian" else -200.0
 
 
-@pytest.fixture
-def study():
-    return copy.deepcopy({**STUDY, "multiverse": MULTIVERSE})
-
-
-@pytest.fixture
-def results(study, tmp_path):
+def write_study(results):
     """DQN arrives late; POWR's own runs of the scale are perfect, and must not be counted."""
+    study = {**STUDY, "multiverse": MULTIVERSE}
     for run in config.runs(study, "tiny"):
-        last = study["scales"]["tiny"]["timesteps"][run.environment]
+        last = config.resolve(study, *run[:3])["timesteps"]
         own = run.algorithm == "powr"
-        last = 1000 if own and run.environment == CAR else last
-        top = 1.0 if run.environment == LAKE else -105.0
-        low = 0.0 if run.environment == LAKE else -200.0
+        low, top = (0.0, 1.0) if run.environment == LAKE else (-200.0, -105.0)
         means = {t: top if own or t == last else low for t in (100, 1000, 5000) if t <= last}
-        write_run(tmp_path, run, csv_text(means, sampled=top if own else ""), study=study)
+        write_run(results, run, csv_text(means, sampled=top if own else ""), study=study)
     for variant in config.universes(study):
         late = returns_of(variant)
         early = min(late, 0.0 if variant.environment == LAKE else -200.0)
         text = csv_text({100: late, 1000: late}, sampled=early)
         for run in variant.runs:
-            write_run(tmp_path, run, text, settings=variant.resolved)
-    files = aggregate.aggregate(study, "tiny", tmp_path, partial=False)
-    (tmp_path / "tiny" / "runs.csv").write_text(files["runs.csv"])
-    return tmp_path
-
-
-@pytest.fixture
-def command(study, results):
+            write_run(results, run, text, settings=variant.resolved)
+    files = aggregate.aggregate(study, "tiny", results, partial=False)
+    (results / "tiny" / "runs.csv").write_text(files["runs.csv"])
     (results / "envs.yaml").write_text(yaml.safe_dump(study, sort_keys=False))
     (results / "claims.yaml").write_text(yaml.safe_dump(CLAIMS))
+
+
+def arguments(results):
     places = {"--envs": "envs.yaml", "--claims": "claims.yaml", "--results": ""}
     return [text for option, name in places.items() for text in (option, str(results / name))]
 
 
 @pytest.fixture
-def made(command, results):
-    assert main(command) == 0
+def results(tmp_path):
+    write_study(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """For tests that only read."""
+    results = tmp_path_factory.mktemp("results")
+    write_study(results)
+    assert main(arguments(results)) == 0
     return results
 
 
@@ -140,7 +138,8 @@ def test_the_page_answers_first(made):
     assert "4 on FrozenLake-v1 (3 seeds, 1,000 timesteps); 8 on MountainCar-v0" in page
 
 
-def test_missing_runs_are_counted_or_refused(command, results, capsys):
+def test_missing_runs_are_counted_or_refused(results, capsys):
+    command = arguments(results)
     paths = sorted(results.glob(f"multiverse/{LAKE}/powr/*.csv"))
     for path in paths[:2] + paths[4:8]:  # seeds 0 of two universes, and seed 1 of all
         path.unlink()
@@ -157,11 +156,11 @@ def test_missing_runs_are_counted_or_refused(command, results, capsys):
     assert shares["both", "all"].holds == 0
 
 
-def test_a_damaged_run_is_refused(command, results, capsys):
+def test_a_damaged_run_is_refused(results, capsys):
     path = next(results.glob(f"multiverse/{CAR}/powr/*.csv"))
     path.write_text(path.read_text().replace("-105", "-104"))
     path.write_text(path.read_text().replace("-200", "-199"))
-    assert main(command) == 1
+    assert main(arguments(results)) == 1
     assert f"{path}: its content is not what the run wrote" in capsys.readouterr().err
 
 
