@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from suite import SuiteError, config
-from suite.ablations import page, planners, tables
+from suite.ablations import page, tables
 from suite.ablations.tables import main
 from suite.plots import choices
 from suite.plots import planners as planners_figure
@@ -174,7 +174,7 @@ def test_the_figure_shows_every_seed(results, command):
 
 
 def test_planners_of_one_combination_stand_side_by_side(study, results):
-    table = planners.tabulate(study, results)
+    table = tables.tabulate_planners(study, results)
     assert len(table) == 24
     columns = ["rhythm", "optimism", "planner", "first_arrivals"]
     ice = table[table["environment"] == "FrozenLake-v1"][columns].to_numpy().tolist()
@@ -243,10 +243,4 @@ def test_the_figure_of_the_planners_tells_them_by_colour(results, command):
 )
 def test_medians_are_alike_within_a_factor_of_two(medians, alike):
     rows = pd.DataFrame({"median_first_arrival": pd.Series(medians, dtype=float)})
-    assert planners.are_alike(rows) is alike
-
-
-def test_combinations_without_any_arrival_are_counted():
-    combinations = {"environment": ["a", "a", "b", "b"], "rhythm": "within", "optimism": "on"}
-    table = pd.DataFrame({**combinations, "median_first_arrival": [None, None, None, 100.0]})
-    assert planners.none_arrives(table) == 1
+    assert page.are_alike(rows) is alike
