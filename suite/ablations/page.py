@@ -1,4 +1,4 @@
-"""docs/ablations.md: what each ablation undoes, in written words, and what came of it in tables.
+"""docs/ablations.md: what each ablation undoes, in a template, and its results, in tables.
 
 python -m suite ablations-page
 """

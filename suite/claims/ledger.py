@@ -1,8 +1,8 @@
 """Which claims of the paper hold: claims.csv, one row per finding, and claims.md to read.
 
 Judges each claim of claims.yaml by its rule on the runs of a scale, once per set of settings that
-it names under `against`. Other runs can take the place of POWR's: `questions` has each claim's
-parameters, and a rule judges whatever runs the `Data` hold.
+it names under `against`. The multiverse asks the same `questions` of other runs of POWR: a rule
+judges the runs in its `Data`.
 
     python -m suite claims --scale quick
 """

@@ -2,7 +2,7 @@
 
 envs.yaml says which settings are open and which values are plausible. A *universe* is one
 combination of them. Each claim on POWR's runs is judged once per universe, by the same rule and
-against the same runs of the baselines as at the paper scale. `read` gives what came of it.
+against the same runs of the baselines as at the paper scale. `read` gives the shares.
 """
 
 from __future__ import annotations

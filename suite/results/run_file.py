@@ -71,7 +71,7 @@ def _read_metadata(path: Path, run: Run) -> dict[str, Any]:
         raise RunFileError(path, f"{beside.name} lacks the provenance {', '.join(sorted(lacking))}")
     if (seed, digest) != (run.seed, run.digest) or config.digest(settings) != run.digest:
         raise RunFileError(
-            path, f"{beside.name} is of seed {seed} and digest {digest}, or of other settings"
+            path, f"{beside.name} belongs to seed {seed} and digest {digest}, or to other settings"
         )
     return metadata
 

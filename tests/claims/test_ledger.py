@@ -16,6 +16,7 @@ from suite.claims.page import (
     joint_text,
     joint_verdict,
     sentences,
+    verdict_text,
 )
 from suite.claims.rules.comparisons import Times
 from suite.results import aggregate
@@ -286,6 +287,14 @@ def test_verdicts_are_read_back_as_they_were_given(results, tmp_path, partial):
     assert read == judged._replace(outcome=judged.outcome._replace(findings=findings))
 
 
+def test_rules_see_what_the_study_plans(results):
+    data, *_ = gathered(results)
+    assert data.budgets["MountainCar-v0", "powr"] == 1000
+    assert data.optima["FrozenLake-v1"] == 1
+    assert data.first_updates["FrozenLake-v1", "dqn"] == 100
+    assert data.greedy == ["dqn"]
+
+
 def both_sets(results):
     claim = {**CLAIMS["claims"][0], "against": ["defaults", "other"]}
     return ledger.judge_all({**CLAIMS, "claims": [claim]}, *gathered(results), False)
@@ -325,6 +334,8 @@ def test_counts_of_a_set_with_missing_runs_are_called_preliminary(results):
     judged = [first, second._replace(preliminary=True)]
     kinds = count_by_kind(judged, CLAIMS["sets"])
     assert list(kinds) == ["Experiments, defaults", "Experiments, other settings (preliminary)"]
+    assert verdict_text(judged).endswith(", 1 not tested** (preliminary)")
+    assert verdict_text([first]) == "**reproduced**"
 
 
 @pytest.mark.parametrize(

@@ -128,7 +128,7 @@ class TestMainResult:
         assert 0 < outcome.findings[0].estimate <= 1
 
     def test_refuted_where_more_data_does_not_help(self):
-        """Fewer steps than the policy needs: the gap is mirror descent's, whatever the data."""
+        """Fewer steps than the policy needs: the gap is mirror descent's with any data."""
         outcome = judge("main_result", {**MAIN_RESULT, "step_size": 1e-6, "steps": 2})
         assert outcome.verdict == REFUTED
         assert outcome.findings[0].estimate == pytest.approx(16**0.25, rel=1e-3)

@@ -63,9 +63,9 @@ def test_refuses_other_content_than_the_run_wrote(tmp_path, content):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda document: document["settings"].update(seed=2), "is of seed 2"),
+        (lambda document: document["settings"].update(seed=2), "belongs to seed 2"),
         (lambda document: document.update(digest="0" * 12), "digest 000000000000"),
-        (lambda document: document["settings"].update(timesteps=7), "or of other settings"),
+        (lambda document: document["settings"].update(timesteps=7), "or to other settings"),
         (lambda document: document["provenance"].pop("cpu"), "lacks the provenance cpu"),
         (lambda document: document.pop("csv_sha256"), "not what the run wrote"),
         (lambda document: document.pop("settings"), "is not the JSON of a run"),
