@@ -27,7 +27,8 @@ has. This one acts at random:
         def predict(self, observations, deterministic=True):
             return self.rng.integers(2, size=len(observations)), None
 
-`action_probabilities(observations)` is needed only where envs.yaml says `sampled: true`. The
+`action_probabilities(observations)` is needed only where envs.yaml says `sampled: true`. A class
+whose sampled policy is only its exploration says `samples_to_explore = True`. The
 constructor raises ValueError for a setting or an environment that the algorithm cannot use. The
 class may take `make_env`, `agent_seed` and `training_seed` instead of `env` and `seed`.
 """
