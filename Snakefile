@@ -7,8 +7,10 @@
 # A run file's name carries the digest of the run's settings, so a run is finished if the file of
 # that name is there, whatever the times of files say. Stale files have other names.
 
+import _thread
 import os
 import re
+import signal
 import sys
 from pathlib import Path
 
@@ -84,6 +86,11 @@ wildcard_constraints:
 
 
 onstart:
+    # Signals are handled in the main thread. Snakemake's handler of SIGTERM waits there for a lock that
+    # the main thread may hold, which is for ever: it gets a thread of its own. threading.Thread would
+    # take locks, too.
+    stop = signal.getsignal(signal.SIGTERM)
+    signal.signal(signal.SIGTERM, lambda *_: _thread.start_new_thread(stop, ()))
     shell("python -m suite check --scale {SCALE:q}")
 
 

@@ -2,5 +2,5 @@
 
 import os
 
-# One thread: to be said before numpy is loaded, since BLAS reads it then.
+# One thread. Set before numpy is imported, since BLAS reads it then.
 os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"

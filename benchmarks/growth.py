@@ -12,7 +12,7 @@ import numpy as np
 import threadpoolctl
 from numpy.typing import NDArray
 
-from benchmarks.measure import Spread, in_own_process, ratios, timed
+from benchmarks.measure import in_own_process, spreads, timed
 from benchmarks.mountain_car import N_ACTIONS, Transitions, explore
 from benchmarks.table import Table
 from powr.kernels import Exponential
@@ -34,8 +34,7 @@ CHUNK = 2048  # rows of one product: large enough for BLAS to run at full speed
 
 def tables(quick: bool, repeats: int) -> list[Table]:
     sizes, rank, steps = (QUICK_SIZES, 100, 2) if quick else (SIZES, 500, 10)
-    points = measure(sizes, rank, steps, repeats)
-    rows = [{"n": n, "steps": steps, **as_cells(points[n])} for n in sizes]
+    rows = measure(sizes, rank, steps, repeats)
     growth = Table(
         NAME,
         f"Fit and {steps} PMD steps on n MountainCar transitions, {rank} dictionary points",
@@ -65,9 +64,8 @@ def tables(quick: bool, repeats: int) -> list[Table]:
     return [growth, Table("growth-exponents", question, exponents)]
 
 
-def measure(
-    sizes: Sequence[int], rank: int, steps: int, repeats: int
-) -> dict[int, list[dict[str, Any]]]:
+def measure(sizes: Sequence[int], rank: int, steps: int, repeats: int) -> list[dict[str, Any]]:
+    """A row per size: the figures of `measure_point`, in rounds over all sizes."""
     points: dict[int, list[dict[str, Any]]] = {n: [] for n in sizes}
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "data.npz"
@@ -76,23 +74,7 @@ def measure(
             for n in sizes:
                 print(f"round {round_ + 1} of {repeats}: n = {n:,}", file=sys.stderr)
                 points[n].append(in_own_process(POINT, str(data), n, rank, steps))
-    return points
-
-
-def as_cells(points: list[dict[str, Any]]) -> dict[str, Any]:
-    columns = {key: [point[key] for point in points] for key in points[0]}
-    above = [p - b for p, b in zip(columns["peak_bytes"], columns["base_bytes"], strict=True)]
-    return {
-        "states": columns["states"][0],
-        "rank": columns["rank"][0],
-        "seconds": Spread.of(columns["total_seconds"]),
-        "fit": Spread.of(columns["fit_seconds"]),
-        "step": Spread.of(columns["step_seconds"]),
-        "product": Spread.of(columns["product_seconds"]),
-        "step / product": ratios(columns["step_seconds"], columns["product_seconds"]),
-        "peak MiB": Spread.of(value / MIB for value in columns["peak_bytes"]),
-        "MiB above base": Spread.of(value / MIB for value in above),
-    }
+    return [{"n": n, "steps": steps, **spreads(points[n])} for n in sizes]
 
 
 def exponent(rows: list[dict[str, Any]], column: str) -> float:
@@ -142,22 +124,20 @@ def measure_point(path: str, n: int, rank: int, steps: int) -> dict[str, float]:
     with np.load(path) as file:
         data = Transitions(**file).rows(slice(n))
     with threadpoolctl.threadpool_limits(1):
-        return measure_fit(data, rank, steps)
-
-
-def measure_fit(data: Transitions, rank: int, steps: int) -> dict[str, float]:
-    base = peak_memory_bytes()
-    model = new_model(rank)
-    fit_seconds, _ = timed(lambda: model.fit(*data))
-    descent_seconds, _ = timed(lambda: descend(model, steps))
-    peak = peak_memory_bytes()
+        base = peak_memory_bytes()
+        model = new_model(rank)
+        fit, _ = timed(lambda: model.fit(*data))
+        descent, _ = timed(lambda: descend(model, steps))
+        peak = peak_memory_bytes()
+        product = product_seconds(n, rank)
     return {
         "states": len(model.states_),
         "rank": model.rank_,
-        "fit_seconds": fit_seconds,
-        "step_seconds": descent_seconds / steps,
-        "total_seconds": fit_seconds + descent_seconds,
-        "product_seconds": product_seconds(len(data.actions), rank),
-        "base_bytes": base,
-        "peak_bytes": peak,
+        "seconds": fit + descent,
+        "fit": fit,
+        "step": descent / steps,
+        "product": product,
+        "step / product": descent / steps / product,
+        "peak MiB": peak / MIB,
+        "MiB above base": (peak - base) / MIB,
     }

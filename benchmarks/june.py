@@ -5,16 +5,14 @@ And one fit with one step on a million transitions.
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import threadpoolctl
 
-from benchmarks.growth import MIB, POINT
-from benchmarks.measure import Spread, in_own_process, timed
-from benchmarks.mountain_car import explore
+from benchmarks import growth
+from benchmarks.growth import MIB
+from benchmarks.measure import in_own_process, spreads, timed
 from benchmarks.table import Table
 from powr import POWR
 from powr.kernels import Gaussian
@@ -39,7 +37,7 @@ def tables(quick: bool, repeats: int) -> list[Table]:
             rows,
             ("Without evaluation. Predict: one observation, deterministic.",),
         ),
-        Table("million", "One fit and one step, Nystrom", list(large_fits(n, rank))),
+        Table("million", "One fit and one step, Nystrom", large_fits(n, rank)),
     ]
 
 
@@ -62,26 +60,18 @@ def train(timesteps: int) -> dict[str, float]:
     }
 
 
-def spreads(rounds: list[dict[str, float]]) -> dict[str, Any]:
-    return {key: Spread.of(each[key] for each in rounds) for key in rounds[0]}
-
-
 def large_fits(n: int, rank: int) -> list[dict[str, Any]]:
     """A fit and a step on an eighth of the data and on all; the exponent between them."""
-    with tempfile.TemporaryDirectory() as folder:
-        data = Path(folder) / "data.npz"
-        np.savez(data, **explore(n)._asdict())
-        points = [in_own_process(POINT, str(data), size, rank, 1) for size in (n // 8, n)]
-    seconds = [point["total_seconds"] for point in points]
-    exponents = [None, float(np.log(seconds[1] / seconds[0]) / np.log(8))]
+    points = growth.measure((n // 8, n), rank, steps=1, repeats=1)
+    exponents = [None, growth.exponent(points, "seconds")]
     return [
         {
-            "n": size,
+            "n": point["n"],
             "rank": point["rank"],
-            "seconds": point["total_seconds"],
+            "seconds": point["seconds"].median,
             "exponent": exponent,
-            "peak MiB": point["peak_bytes"] / MIB,
-            "MiB of the data": point["base_bytes"] / MIB,
+            "peak MiB": point["peak MiB"].median,
+            "MiB of the data": point["peak MiB"].median - point["MiB above base"].median,
         }
-        for size, point, exponent in zip((n // 8, n), points, exponents, strict=True)
+        for point, exponent in zip(points, exponents, strict=True)
     ]

@@ -30,37 +30,25 @@ SCALE = "paper"
 ENVIRONMENTS = ("FrozenLake-v1", "Taxi-v3", "MountainCar-v0")
 
 
-class Log:
-    """The callback of training: what the agent has taken at each doubling."""
-
-    def __init__(self, name: str, timesteps: int) -> None:
-        self.name = name
-        self.due = [timesteps >> k for k in reversed(range(DOUBLINGS))]
-        self.rows: list[dict[str, Any]] = []
-
-    def __call__(self, agent: OptimisticPOWR) -> bool:
-        if agent.num_timesteps == self.due[len(self.rows)]:
-            self.rows.append(
-                {
-                    "timesteps": agent.num_timesteps,
-                    "cpu_seconds": time.process_time(),
-                    "resident_bytes": provenance.resident_memory_bytes(),
-                    "peak_bytes": provenance.peak_memory_bytes(),
-                    "plans": agent.n_plans_,
-                }
-            )
-            print(f"{self.name}: {self.rows[-1]}", file=sys.stderr, flush=True)
-        return len(self.rows) < len(self.due)
-
-
 def train(name: str, timesteps: int) -> list[dict[str, Any]]:
     """What one agent has taken at each doubling."""
     study = config.load(provenance.ROOT / "envs.yaml")
     learn = algorithms.build(config.resolve(study, SCALE, name, "optimistic-powr"), {"agent": 0})
-    log = Log(name, timesteps)
+    due = [timesteps >> k for k in reversed(range(DOUBLINGS))]
+    rows: list[dict[str, Any]] = []
+
+    def log(agent: OptimisticPOWR) -> bool:
+        if agent.num_timesteps == due[len(rows)]:
+            row = {"timesteps": agent.num_timesteps, "cpu_seconds": time.process_time()}
+            row["resident_bytes"] = provenance.resident_memory_bytes()
+            row["peak_bytes"] = provenance.peak_memory_bytes()
+            rows.append({**row, "plans": agent.n_plans_})
+            print(f"{name}: {rows[-1]}", file=sys.stderr, flush=True)
+        return len(rows) < len(due)
+
     with threadpoolctl.threadpool_limits(1):
         learn(timesteps, callback=log)
-    return log.rows
+    return rows
 
 
 def stretches(environment: str, points: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -32,11 +32,12 @@ class Spread(NamedTuple):
         return cls(statistics.median(values), values[0], values[-1])
 
 
-class Timing(NamedTuple):
-    """Seconds of a task in each round, and what it returned in the last."""
-
-    seconds: list[float]
-    result: Any
+def spreads(rounds: list[dict[str, Any]]) -> dict[str, Any]:
+    """The spread of each measurement over the rounds; counts, the same in each, as they are."""
+    return {
+        key: value if isinstance(value, int) else Spread.of(each[key] for each in rounds)
+        for key, value in rounds[0].items()
+    }
 
 
 def timed(task: Task) -> tuple[float, Any]:
@@ -45,12 +46,13 @@ def timed(task: Task) -> tuple[float, Any]:
     return time.process_time() - start, result
 
 
-def in_turns(tasks: dict[str, Task], repeats: int) -> dict[str, Timing]:
-    """Each task once a round, so that what disturbs a round disturbs all alike."""
+def in_turns(tasks: dict[str, Task], repeats: int) -> dict[str, tuple[list[float], Any]]:
+    """Seconds of each task in each round, and what it returned in the last.
+
+    Each task runs once a round, so that what disturbs a round disturbs all alike.
+    """
     rounds = [{name: timed(task) for name, task in tasks.items()} for _ in range(repeats)]
-    return {
-        name: Timing([round_[name][0] for round_ in rounds], rounds[-1][name][1]) for name in tasks
-    }
+    return {name: ([each[name][0] for each in rounds], rounds[-1][name][1]) for name in tasks}
 
 
 def ratios(slow: Iterable[float], fast: Iterable[float]) -> Spread:

@@ -14,33 +14,13 @@ from pathlib import Path
 
 import threadpoolctl
 
-from benchmarks import (
-    episode,
-    growth,
-    growth_figure,
-    june,
-    printed_algorithm,
-    tabular,
-    targets,
-    whole_runs,
-)
+from benchmarks import episode, growth, growth_figure, june, printed_algorithm, tabular, targets
 from benchmarks.table import RESULTS, publish
 from powr.command.options import count
+from powr.files import write_together
 from suite.training import provenance
-from suite.write import write_together
 
-BENCHMARKS = {
-    module.NAME: module
-    for module in (printed_algorithm, growth, episode, june, tabular, whole_runs)
-}
-
-
-def machine() -> dict:
-    return {
-        **provenance.collect(),
-        "cores": os.cpu_count(),
-        "load_average": os.getloadavg()[0],
-    }
+BENCHMARKS = {module.NAME: module for module in (printed_algorithm, growth, episode, june, tabular)}
 
 
 def describe(machine: dict) -> str:
@@ -60,9 +40,10 @@ def describe(machine: dict) -> str:
 
 def run(names: list[str], quick: bool, repeats: int, out: Path) -> None:
     """Print and write each table as soon as it is measured, then judge all that are there."""
-    origin = machine()
-    print(describe(origin), flush=True)
-    write_together({out / "machine.json": json.dumps(origin, indent=1) + "\n"})
+    load = {"cores": os.cpu_count(), "load_average": os.getloadavg()[0]}
+    machine = provenance.collect() | load
+    print(describe(machine), flush=True)
+    write_together({out / "machine.json": json.dumps(machine, indent=1) + "\n"})
     for name in names:
         print(f"\n> python -m benchmarks.speed --only {name}", flush=True)
         for table in BENCHMARKS[name].tables(quick, repeats):

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import Spread
+from powr.files import write_together
 from suite.training import provenance
-from suite.write import write_together
 
 RESULTS = provenance.ROOT / "benchmarks" / "results"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -24,37 +23,6 @@ STEPS = 200  # of mirror descent in one measurement
 IDLE_STEPS = 10_000  # to know what the clock costs
 
 
-class Clocked(gymnasium.Wrapper):
-    """Adds up the seconds inside `step` and inside `reset`, and counts the calls."""
-
-    def __init__(self, env: gymnasium.Env, clock: Callable[[], float] = time.process_time):
-        super().__init__(env)
-        self.clock = clock
-        self.in_step = self.in_reset = 0.0
-        self.steps = self.resets = 0
-
-    def reset(self, **arguments: Any):
-        start = self.clock()
-        outcome = self.env.reset(**arguments)
-        self.in_reset += self.clock() - start
-        self.resets += 1
-        return outcome
-
-    def step(self, action: int):
-        start = self.clock()
-        outcome = self.env.step(action)
-        self.in_step += self.clock() - start
-        self.steps += 1
-        return outcome
-
-
-class Idle(gymnasium.Env):
-    """Its step does nothing, so that what is measured of it is the measuring."""
-
-    def step(self, action: int) -> None:
-        pass
-
-
 def tables(quick: bool, repeats: int) -> list[Table]:
     study = config.load(provenance.ROOT / "envs.yaml")
     planning, overhead = [], []
@@ -65,7 +33,16 @@ def tables(quick: bool, repeats: int) -> list[Table]:
         agent = POWR(env, seed=0).learn(timesteps)
         planning.append({"environment": environment, **steps_a_second(agent, repeats)})
         rounds = [time_inside_env(settings, timesteps) for _ in range(repeats)]
-        overhead.append({"environment": environment, "timesteps": timesteps, **shares(rounds)})
+        learn, step = map(list, zip(*rounds, strict=True))
+        overhead.append(
+            {
+                "environment": environment,
+                "timesteps": timesteps,
+                "agent.learn": Spread.of(learn),
+                "env.step": Spread.of(step),
+                "share": ratios(step, learn),
+            }
+        )
     return [
         Table(NAME, "PMD steps a second in the empirical MDP that a run ends with", planning),
         Table(
@@ -89,20 +66,24 @@ def steps_a_second(agent: POWR, repeats: int) -> dict[str, Any]:
     }
 
 
-def time_inside_env(settings: dict[str, Any], timesteps: int) -> dict[str, float]:
-    """Seconds of a run and of those the ones inside its environment's methods."""
-    env = Clocked(environments.make(settings["environment"]))
-    seconds, _ = timed(lambda: OptimisticPOWR(env, seed=0).learn(timesteps))
-    return without_clock(seconds, env, *cost_of_clocking())
+class Clocked(gymnasium.Wrapper):
+    """Adds up the CPU seconds inside `step`, and counts the calls."""
+
+    in_step, steps = 0.0, 0
+
+    def step(self, action: int):
+        start = time.process_time()
+        outcome = self.env.step(action)
+        self.in_step += time.process_time() - start
+        self.steps += 1
+        return outcome
 
 
-def without_clock(seconds: float, env: Clocked, call: float, inside: float) -> dict[str, float]:
-    """The same seconds without those of measuring: of each call, and of these counted inside."""
-    return {
-        "learn": seconds - call * (env.steps + env.resets),
-        "step": env.in_step - inside * env.steps,
-        "reset": env.in_reset - inside * env.resets,
-    }
+class Idle(gymnasium.Env):
+    """Its step does nothing, so that what is measured of it is the measuring."""
+
+    def step(self, action: int) -> None:
+        pass
 
 
 def cost_of_clocking() -> tuple[float, float]:
@@ -112,11 +93,9 @@ def cost_of_clocking() -> tuple[float, float]:
     return seconds / IDLE_STEPS, env.in_step / IDLE_STEPS
 
 
-def shares(rounds: list[dict[str, float]]) -> dict[str, Any]:
-    learn, step, reset = ([times[name] for times in rounds] for name in ("learn", "step", "reset"))
-    return {
-        "agent.learn": Spread.of(learn),
-        "env.step": Spread.of(step),
-        "share": ratios(step, learn),
-        "share of env.reset": ratios(reset, learn),
-    }
+def time_inside_env(settings: dict[str, Any], timesteps: int) -> tuple[float, float]:
+    """Seconds of a run, and those inside `env.step`; what the clock itself takes is taken off."""
+    env = Clocked(environments.make(settings["environment"]))
+    seconds, _ = timed(lambda: OptimisticPOWR(env, seed=0).learn(timesteps))
+    call, inside = cost_of_clocking()
+    return seconds - call * env.steps, env.in_step - inside * env.steps

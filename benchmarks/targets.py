@@ -50,29 +50,23 @@ TARGETS = (
 
 def judge(folder: Path) -> Table | None:
     """What the tables in the folder say about each target; None if they say nothing."""
-    rows = [
-        judgement(target, read_row(folder / f"{target.table}.csv", target.row))
-        for target in TARGETS
-        if (folder / f"{target.table}.csv").exists()
-    ]
+    rows = []
+    for table, cells, column, relation, bound in TARGETS:
+        path = folder / f"{table}.csv"
+        if not path.exists():
+            continue
+        wanted = {key: str(cell) for key, cell in cells.items()}.items()
+        with path.open(encoding="utf-8", newline="") as file:
+            (row,) = (row for row in csv.DictReader(file) if wanted <= row.items())
+        measured = float(row[column])
+        rows.append(
+            {
+                "table": table,
+                "row": ", ".join(map(str, cells.values())),
+                "figure": column,
+                "measured": measured,
+                "target": f"{relation} {as_text(bound)}",
+                "met": "yes" if RELATIONS[relation](measured, bound) else "no",
+            }
+        )
     return Table("targets", "Figures to reach", rows) if rows else None
-
-
-def read_row(path: Path, cells: dict[str, Any]) -> dict[str, str]:
-    """The one row with these cells."""
-    cells = {column: str(cell) for column, cell in cells.items()}
-    with path.open(encoding="utf-8", newline="") as file:
-        (row,) = (row for row in csv.DictReader(file) if cells.items() <= row.items())
-    return row
-
-
-def judgement(target: Target, row: dict[str, str]) -> dict[str, Any]:
-    measured = float(row[target.column])
-    return {
-        "table": target.table,
-        "row": ", ".join(str(value) for value in target.row.values()),
-        "figure": target.column,
-        "measured": measured,
-        "target": f"{target.relation} {as_text(target.bound)}",
-        "met": "yes" if RELATIONS[target.relation](measured, target.bound) else "no",
-    }

@@ -169,7 +169,7 @@ class POWR(Agent):
         descent = mirror_descent(model, exponents, steps=steps, step_size=eta, gamma=self.gamma)
         C = descent.coefficients
         if not self.restart:
-            C[:known] += self._plan.coefficients  # Eq. (15): the sum over epochs goes on
+            C[:known] += self._plan.coefficients  # Eq. (15): the sum over epochs continues
         self._record_overshoot(descent.overshoot)
         # A single assignment, so that an interrupt finds the old policy or the new one.
         self._plan = Plan(
@@ -218,7 +218,7 @@ class POWR(Agent):
             )
 
     def _state(self) -> tuple[dict[str, Any], dict[str, NDArray]]:
-        # What a loaded agent works out again, this one does too: both go on with the same rounding.
+        # Recompute what a loaded agent has to, so that both continue with the same rounding.
         if (model := self.model_) is not None:
             model.forget_factors()
             self._plan = self._plan._replace(exponents=self._plan.policy(model.states_))

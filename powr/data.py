@@ -104,7 +104,7 @@ class History:
         ended = self.ended
         return [
             (start, stop)
-            for start, stop in zip(self.starts, stops, strict=True)
+            for start, stop in zip(self.starts, stops, strict=False)  # no start, no stop
             if stop > start and ended[stop - 1]
         ]
 

@@ -20,10 +20,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 
-# Entries of a Gram matrix worth holding, half a gigabyte; a larger one is made in parts.
+# Largest Gram matrix to hold, in entries (half a gigabyte); a larger one is computed in blocks.
 LARGEST_GRAM = 2**26
 
-# States whose k(x, x) is read off one Gram matrix.
+# Block size when k(x, x) is read off the diagonals of Gram matrices.
 _DIAGONAL_BLOCK = 64
 
 

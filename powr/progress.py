@@ -12,11 +12,23 @@ _EVERY = 50
 
 
 class Progress:
-    """A tqdm bar over timesteps where enabled, else nothing."""
+    """A tqdm bar over timesteps if enabled; otherwise it does nothing."""
 
     def __init__(self, agent: Agent, total_timesteps: int, *, enabled: bool):
         self._agent = agent
-        self._bar: Any = make_bar(total_timesteps) if enabled else None
+        self._bar: Any = None
+        if enabled:
+            try:
+                from tqdm import tqdm
+            except ImportError as error:
+                raise ImportError(
+                    "progress_bar=True needs tqdm: pip install tqdm, or pip install "
+                    "'powr[progress]'"
+                ) from error
+            form = "{percentage:3.0f}%|{bar}| {n_fmt} [{remaining}]{postfix}"
+            self._bar = tqdm(
+                total=total_timesteps, unit="step", dynamic_ncols=True, bar_format=form
+            )
 
     def __enter__(self) -> Self:
         return self
@@ -36,18 +48,3 @@ class Progress:
         returns = self._agent.episode_returns
         last = f"return {returns[-1]:.4g}, " if returns else ""
         self._bar.set_postfix_str(f"{last}plans {self._agent.n_plans_}")
-
-
-def make_bar(total_timesteps: int) -> Any:
-    try:
-        from tqdm import tqdm
-    except ImportError as error:
-        raise ImportError(
-            "progress_bar=True needs tqdm: pip install tqdm, or pip install 'powr[progress]'"
-        ) from error
-    return tqdm(
-        total=total_timesteps,
-        unit="step",
-        dynamic_ncols=True,
-        bar_format="{percentage:3.0f}%|{bar}| {n_fmt} [{remaining}]{postfix}",
-    )

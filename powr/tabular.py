@@ -16,10 +16,7 @@ from scipy import sparse
 from scipy.sparse.linalg import spsolve
 
 from powr.environments.episodes import limit_of
-
-# Rows that should sum to one may miss it by this much, as probabilities computed in single
-# precision do.
-_SUM_TOLERANCE = 1e-6
+from powr.validation import SUM_TOLERANCE, check_finite, check_gamma, check_policy
 
 # Up to this many states a dense solve is the faster one.
 _DENSE_STATES = 200
@@ -65,18 +62,17 @@ class TabularMDP:
             raise ValueError(
                 f"initial_distribution must have shape ({n_states},), not {initial.shape}"
             )
-        if not np.isfinite(rewards).all():
-            raise ValueError("rewards must be finite, but hold NaN or infinity")
-        _check_probabilities(transitions.data, "transitions")
+        check_finite(rewards, "rewards")
+        _check_not_negative(transitions.data, "transitions")
         mass = transitions.sum(axis=1)
-        if mass.max() > 1 + _SUM_TOLERANCE:
+        if mass.max() > 1 + SUM_TOLERANCE:
             state, action = divmod(int(mass.argmax()), n_actions)
             raise ValueError(
                 f"transitions from state {state} under action {action} sum to {mass.max():.9g}; "
                 "at most 1 is possible, less than 1 means termination"
             )
-        _check_probabilities(initial, "initial_distribution")
-        if abs(initial.sum() - 1) > _SUM_TOLERANCE:
+        _check_not_negative(initial, "initial_distribution")
+        if abs(initial.sum() - 1) > SUM_TOLERANCE:
             raise ValueError(f"initial_distribution must sum to 1, not {initial.sum():.9g}")
         if self.horizon is not None:
             _check_horizon(self.horizon)
@@ -108,7 +104,7 @@ class TabularMDP:
             for action in range(n_actions):
                 outcomes = table[state][action]
                 total = sum(probability for probability, *_ in outcomes)
-                if abs(total - 1) > _SUM_TOLERANCE:
+                if abs(total - 1) > SUM_TOLERANCE:
                     raise ValueError(
                         f"P[{state}][{action}] of {env} sums to {total:.9g}, must sum to 1"
                     )
@@ -155,7 +151,7 @@ class TabularMDP:
 
     def values(self, policy: ArrayLike, gamma: float) -> np.ndarray:
         """v = P q of Appendix A.3, shape (S,): solves (I - gamma P T) v = P r."""
-        _check_gamma(gamma)
+        check_gamma(gamma)
         transitions, rewards = self._under(policy)
         return _solve_resolvent(transitions, gamma, rewards)
 
@@ -170,7 +166,7 @@ class TabularMDP:
         Iteration ends once rounding hides the rise, which bounds the gap that is left by
         the rounding error over 1 - gamma.
         """
-        _check_gamma(gamma)
+        check_gamma(gamma)
         policy = greedy_policy(self.rewards)
         total = -np.inf
         while True:
@@ -187,7 +183,7 @@ class TabularMDP:
         The discounted share of time spent in each state. It sums to 1 if no episode
         terminates; otherwise to 1 less the discounted share of time after termination.
         """
-        _check_gamma(gamma)
+        check_gamma(gamma)
         transitions, _ = self._under(policy)
         return (1 - gamma) * _solve_resolvent(transitions.T, gamma, self.initial_distribution)
 
@@ -223,19 +219,7 @@ class TabularMDP:
 
     def _under(self, policy: ArrayLike) -> tuple[sparse.csr_array, np.ndarray]:
         """P T, a sparse (S, S) matrix, and P r, for the policy operator P of Eq. (6)."""
-        policy = np.asarray(policy, dtype=float)
-        if policy.shape != self.rewards.shape:
-            raise ValueError(
-                f"policy must have shape (states, actions) = {self.rewards.shape}, "
-                f"not {policy.shape}"
-            )
-        _check_probabilities(policy, "policy")
-        totals = policy.sum(axis=1)
-        worst = int(np.abs(totals - 1).argmax())
-        if abs(totals[worst] - 1) > _SUM_TOLERANCE:
-            raise ValueError(
-                f"policy of state {worst} sums to {totals[worst]:.9g}, every row must sum to 1"
-            )
+        policy = check_policy(policy, self.n_states, self.n_actions)
         states, actions = np.nonzero(policy)
         operator = sparse.csr_array(
             (policy[states, actions], (states, states * self.n_actions + actions)),
@@ -265,16 +249,10 @@ def _solve_resolvent(transitions: sparse.csr_array, gamma: float, target: np.nda
     return spsolve(sparse.eye_array(n_states, format="csc") - gamma * transitions.tocsc(), target)
 
 
-def _check_probabilities(probabilities: np.ndarray, name: str) -> None:
-    if not np.isfinite(probabilities).all():
-        raise ValueError(f"{name} must be finite, but hold NaN or infinity")
+def _check_not_negative(probabilities: np.ndarray, name: str) -> None:
+    check_finite(probabilities, name)
     if (probabilities < 0).any():
         raise ValueError(f"{name} must not be negative, but hold {probabilities.min():.9g}")
-
-
-def _check_gamma(gamma: float) -> None:
-    if not 0 <= gamma < 1:
-        raise ValueError(f"gamma must lie in [0, 1), not {gamma}")
 
 
 def _check_horizon(horizon: int) -> None:

@@ -1,4 +1,4 @@
-"""Checks of what a caller hands in: each error names what came and what would do."""
+"""Checks of arguments: each error names the value given and what is allowed."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from powr.kernels import BUILT_IN
 # The largest reward, prior and step size: their products and squares, summed over any data and
 # over any horizon, are still numbers.
 LARGEST = 1e100
+
+# Probabilities may miss a sum of one by this much, as those computed in single precision do.
+SUM_TOLERANCE = 1e-6
 
 
 def check_number(value: object, name: str) -> float:
@@ -66,15 +69,6 @@ def check_seed(seed: object) -> int:
     if seed < 0:
         raise ValueError(f"seed must not be negative, got {seed}")
     return int(seed)
-
-
-def check_callback(callback: object) -> None:
-    if callback is not None and not callable(callback):
-        raise TypeError(
-            f"callback must be a function of the agent, got {callback!r}: give one such as "
-            "`lambda agent: agent.num_timesteps < 1000`, which stops training by returning False. "
-            "Callbacks of stable-baselines3 need one of its own models"
-        )
 
 
 def check_gamma(value: object, name: str = "gamma") -> float:
@@ -168,9 +162,7 @@ def check_transitions(
         raise ValueError(
             f"actions must lie between 0 and {n_actions - 1}, got {actions[row]} at row {row}"
         )
-    if rewards.dtype.kind not in "biuf":
-        raise TypeError(f"rewards must be numbers, got an array of {rewards.dtype}")
-    rewards = rewards.astype(float)
+    rewards = check_numeric(rewards, "rewards").astype(float)
     check_finite(rewards, "rewards")
     too_large = np.abs(rewards) > LARGEST
     if too_large.any():
@@ -185,20 +177,21 @@ def check_transitions(
 
 
 def check_policy(probabilities: ArrayLike, n_states: int, n_actions: int) -> NDArray:
-    """A policy's answer at n states: (n, n_actions), each row a probability distribution."""
+    """A policy at n states: (n, n_actions), each row a probability distribution."""
     probabilities = np.asarray(probabilities, float)
     if probabilities.shape != (n_states, n_actions):
         raise ValueError(
-            f"the policy must return probabilities of shape {(n_states, n_actions)}, "
-            f"got {probabilities.shape}"
+            f"the policy's probabilities must have shape {(n_states, n_actions)}, one row per "
+            f"state, got {probabilities.shape}"
         )
     check_finite(probabilities, "the policy's probabilities")
     sums = probabilities.sum(axis=1)
-    if probabilities.min() < 0 or np.abs(sums - 1).max() > 1e-6:
+    wrong = (probabilities.min(axis=1) < 0) | (np.abs(sums - 1) > SUM_TOLERANCE)
+    if wrong.any():
+        row = int(np.argmax(wrong))
         raise ValueError(
-            "the policy must return probabilities that are not negative and sum to 1 in each row, "
-            f"got a least entry of {probabilities.min():.3g} and sums from {sums.min():.9g} "
-            f"to {sums.max():.9g}"
+            "the policy's probabilities must not be negative and must sum to 1 in each row, got "
+            f"{probabilities[row].tolist()}, which sum to {sums[row]:.9g}, at row {row}"
         )
     return probabilities
 

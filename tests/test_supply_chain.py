@@ -152,7 +152,6 @@ def test_security_rules_are_waived_only_where_listed():
         ("suite/release/cards.py", "S701"),  # and another one
         ("suite/release/verify.py", "S603"),  # snakemake with files that the manifest names
         ("benchmarks/measure.py", "S603"),  # this Python with a benchmark's own arguments
-        ("benchmarks/whole_runs.py", "S603"),
     }
 
 

@@ -25,11 +25,6 @@ def exponential(bandwidth: float | Sequence[float]) -> PairKernel:
     return lambda x, y: math.exp(-scaled_distance(x, y, bandwidth))
 
 
-def matern32(bandwidth: float | Sequence[float]) -> PairKernel:
-    """The Matern kernel of smoothness 3/2, from its Bessel function."""
-    return lambda x, y: matern(scaled_distance(x, y, bandwidth), 1.5)
-
-
 def matern52(bandwidth: float | Sequence[float]) -> PairKernel:
     """The Matern kernel of smoothness 5/2, from its Bessel function."""
     return lambda x, y: matern(scaled_distance(x, y, bandwidth), 2.5)

@@ -7,9 +7,7 @@ import importlib.util
 import inspect
 import json
 import shlex
-import shutil
 import sys
-import textwrap
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
@@ -21,7 +19,8 @@ import gymnasium
 import numpy as np
 
 from powr import POWR, OptimisticPOWR
-from powr.command.options import ALGORITHMS, BAD_INPUT, HELP, make_parser
+from powr.command.options import ALGORITHMS, HELP, make_parser
+from powr.command.shell import BAD_INPUT
 from powr.environments.agent import Agent
 from powr.environments.episodes import env_name, limit_of, rollout, time_limit
 from powr.files import check_destination
@@ -38,14 +37,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         COMMANDS[options.name](options)
         return 0
     except BrokenPipeError:
-        raise  # nobody reads on, which is no error
+        raise  # a closed pipe is not an error
     except KeyboardInterrupt:
         code, message = INTERRUPTED, "interrupted, nothing was written"
     except (ValueError, TypeError, OSError, ImportError, gymnasium.error.Error) as error:
         code, message = BAD_INPUT, f"error: {error}"
     except RuntimeError as error:  # of `playing`
         code, message = FAILURE, f"error: {error}"
-    for name in ("env", "max_steps"):  # which the library calls arguments, a command options
+    for name in ("env", "max_steps"):  # arguments in the library, options here
         message = message.replace(f"give {name}", f"give --{name.replace('_', '-')}")
     print(f"python -m powr {options.name}: {' '.join(message.split())}", file=sys.stderr)
     return code
@@ -53,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 @contextmanager
 def playing(env_id: str) -> Iterator[None]:
-    """Where environments are played: what they raise, with its place."""
+    """Re-raise an environment's error as a RuntimeError that names its file and line."""
     try:
         yield
     except Exception as error:
@@ -127,18 +126,13 @@ def training_summary(agent: Any, seconds: float, options: argparse.Namespace) ->
         rows.append((name, text, f"chosen: {why}"))
 
     names, values = (max(len(row[i]) for row in rows) for i in (0, 1))
-    room = max(min(shutil.get_terminal_size().columns, 100) - names - values - 6, 20)
-    table = []
-    for name, value, note in rows:
-        lines = textwrap.wrap(note, room)
-        table.append(f"  {name:{names}}  {value:{values}}  {lines[0]}")
-        table += [" " * (names + values + 6) + line for line in lines[1:]]
+    table = [f"  {name:{names}}  {value:{values}}  {note}" for name, value, note in rows]
     commands = [f"  python -m powr {command}" for command in next_commands(agent, options)]
     return "\n".join(["", *table, "", f"saved to {options.save}", "", "next:", *commands])
 
 
 def next_commands(agent: Any, options: argparse.Namespace) -> Iterator[str]:
-    """Those that will work: not every environment has pictures."""
+    """Commands that work for this agent: not every environment has pictures."""
     file, stem = shlex.quote(str(options.save)), str(options.save.with_suffix(""))
     if ":" in options.env:  # a saved agent does not import the module of its environment
         keywords = [f"{key}={json.dumps(value)}" for key, value in options.env_kwargs]

@@ -7,14 +7,14 @@ import inspect
 import json
 from argparse import ArgumentTypeError
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from powr import POWR, OptimisticPOWR
+from powr.command.shell import Parser
 from powr.kernels import BUILT_IN
 
 ALGORITHMS: dict[str, Any] = {"powr": POWR, "optimistic": OptimisticPOWR}
 
-BAD_INPUT = 2  # the exit code of every call that cannot be understood
 TYPES: dict[str, type] = {"int": int, "float": float, "str": str, "bool": bool}
 HELP = {
     "gamma": "discount factor",
@@ -27,15 +27,11 @@ HELP = {
     "max_rank": "state-action pairs up to which auto is exact, and largest rank of nystrom",
     "prior": "value of unvisited state-action pairs",
     "plan_within_episodes": "plan also during episodes",
+    "cautious": "show a policy that avoids what was not visited",
+    "keep_best": "show the plan of the best episodes if the last are worse",
+    "terminal_values": "take a reward paid on termination for the terminal state's value",
     "seed": "seed of all random draws",
 }
-
-
-class Parser(argparse.ArgumentParser):
-    """Reports bad arguments in one line."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(BAD_INPUT, f"{self.prog}: error: {message} (see {self.prog} --help)\n")
 
 
 def make_parser() -> Parser:
@@ -64,7 +60,7 @@ def make_parser() -> Parser:
 
 def add_agent(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("agent", type=Path, metavar="FILE", help="an agent saved by train")
-    parser.add_argument("--env", metavar="ID", help="default: that of training, made anew")
+    parser.add_argument("--env", metavar="ID", help="default: the one of training")
     add_env_kwargs(parser)
 
 

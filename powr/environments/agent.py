@@ -16,7 +16,7 @@ from powr.environments.spaces import refuse_reset
 from powr.kernels import Kernel
 from powr.policy import Policy
 from powr.progress import Progress
-from powr.validation import check_callback, check_count, check_seed
+from powr.validation import check_count, check_seed
 
 Callback = Callable[[Any], Any]
 
@@ -90,7 +90,12 @@ class Agent:
         callback is called when the caller asks for the next one.
         """
         goal = self.num_timesteps + check_count(total_timesteps, "total_timesteps")
-        check_callback(callback)
+        if callback is not None and not callable(callback):
+            raise TypeError(
+                f"callback must be a function of the agent, got {callback!r}: give one such as "
+                "`lambda agent: agent.num_timesteps < 1000`, which stops training by returning "
+                "False. Callbacks of stable-baselines3 need one of its own models"
+            )
         state = None
         with Progress(self, goal - self.num_timesteps, enabled=progress_bar) as progress:
             while self.num_timesteps < goal:
@@ -158,13 +163,13 @@ class Agent:
         *,
         kernel: Kernel | None = None,
     ) -> Self:
-        """Read an agent; it goes on as the saved one would.
+        """Read an agent, which continues as the saved one would.
 
         Parameters
         ----------
         path : str or Path
         env : gymnasium.Env or str, default=None
-            Default: the environment of training, made anew by its id.
+            Default: a new environment with the id and arguments of the one of training.
         kernel : Kernel, default=None
             Needed only if the agent was trained with a kernel that is not in `powr.kernels`.
         """
@@ -190,7 +195,7 @@ class Agent:
         raise NotImplementedError
 
     def _state(self) -> tuple[dict[str, Any], dict[str, NDArray]]:
-        """What a file holds beside settings, data and random state: JSON data, and arrays."""
+        """What to save besides settings, data and random state: JSON data, and arrays."""
         raise NotImplementedError
 
     def _restore(self, state: dict[str, Any], arrays: dict[str, NDArray]) -> None:

@@ -1,4 +1,4 @@
-"""What POWR accepts of an environment: its actions, and its observations as states.
+"""The spaces that POWR accepts: Discrete actions, and observations turned into states.
 
 A state is an integer where there are finitely many observations, else a vector of numbers.
 """
@@ -26,7 +26,7 @@ _FRACTION_OF_RANGE = 1 / 3
 # Bounds beyond this stand for "unbounded", as the largest single-precision number does.
 _LARGEST_BOUND = 1e30
 
-# Kernels of distances tell nothing apart in more dimensions, and take long.
+# In more dimensions all distances are similar, and kernels of them are slow.
 MOST_DIMENSIONS = 256
 
 # Up to here the combinations of several finite spaces are numbered one by one.
@@ -47,7 +47,7 @@ _ENUMERATE = """
 
 
 def actions_of(env: gymnasium.Env) -> Discrete:
-    """The actions of an environment, which must be numbered; the error says how to do so."""
+    """The action space, which must be Discrete; the error shows how to convert another one."""
     space = env.action_space
     if isinstance(space, Discrete):
         return space
@@ -120,7 +120,7 @@ def is_finite(space: Space) -> bool:
 
 
 class DiscreteObservations:
-    """Integers, which are states as they are."""
+    """Integers, used as states unchanged."""
 
     shape: tuple[int, ...] = ()
 
@@ -165,7 +165,7 @@ class BoxObservations:
         self.shape: tuple[int, ...] = (math.prod(space.shape),)
 
     def state(self, observation: Any) -> NDArray:
-        # A copy, since an environment may go on writing into the array that it returned.
+        # A copy, since an environment may reuse the array that it returned.
         state = np.array(observation, float)
         if state.shape != self._shape:
             raise ValueError(f"observation must have shape {self._shape}, got {state.shape}")
@@ -242,7 +242,7 @@ def _has_form(space: Space, observation: Any) -> bool:
         return len(observation) == len(space) and all(
             _has_form(part, observation[key]) for key, part in _parts(space)
         )
-    except (TypeError, KeyError, IndexError):
+    except (TypeError, KeyError, IndexError, ValueError):  # the last where np.ndim finds it ragged
         return False
 
 

@@ -3,11 +3,13 @@
 Departures from the paper, each undone alone in docs/ablations.md: unvisited state-action pairs are
 worth the best return seen so far; plans are made as soon as something was learned, each from the
 uniform policy with growing steps; the discount follows from the time limit; in a box the transition
-operator is composition with a learned displacement (`displacement.py`).
+operator is composition with a learned displacement (`displacement.py`), and a plan that did clearly
+better than the newest is shown in its place (`track_record.py`).
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Self
@@ -18,6 +20,7 @@ from numpy.typing import NDArray
 from powr.environments.agent import Agent, Callback
 from powr.environments.episodes import limit_of
 from powr.kernels import Dirac, Kernel
+from powr.optimistic.diagnosis import failure, shifting_observations
 from powr.optimistic.growing_steps import MIRROR_DESCENT
 from powr.optimistic.planners import BoxPlanner, FinitePlanner
 from powr.policy import Policy
@@ -66,6 +69,14 @@ class OptimisticPOWR(Agent):
         r_max / (1 - gamma) where rewards are positive.
     plan_within_episodes : bool, default=True
         Whether to plan as soon as something was learned, or only between episodes.
+    cautious : bool, default=True
+        Whether `predict` avoids what was not visited, or shows the optimistic policy that acts.
+    keep_best : bool, default=True
+        In a box, whether `predict` shows the plan of the best episodes in a row where the last ones
+        were clearly worse, or always the newest plan.
+    terminal_values : bool, default=True
+        In a box, whether a reward paid on termination is the value of the terminal state, or a
+        sample of the smooth reward map.
     seed : int or None, default=0
         Seeds every random draw, those of the environment included. None draws a seed.
 
@@ -74,7 +85,8 @@ class OptimisticPOWR(Agent):
     num_timesteps : int
     episode_returns : list of float
     settings_ : dict
-        What was chosen: by the name of the setting, a pair of value and reason.
+        What was chosen: by the name of the setting, a pair of value and reason. Where the returns
+        say that the agent fails, `failure` says why.
     n_plans_ : int
     model_ : DisplacementModel or None
         The model of the last plan in a box; None before it, and for finite observations.
@@ -99,6 +111,9 @@ class OptimisticPOWR(Agent):
         regularization: float | None = None,
         prior: float | None = None,
         plan_within_episodes: bool = True,
+        cautious: bool = True,
+        keep_best: bool = True,
+        terminal_values: bool = True,
         seed: int | None = 0,
     ):
         super().__init__(env, seed)
@@ -109,15 +124,21 @@ class OptimisticPOWR(Agent):
         self.regularization = regularization
         self.prior = prior
         self.plan_within_episodes = plan_within_episodes
+        self.cautious = cautious
+        self.keep_best = keep_best
+        self.terminal_values = terminal_values
         self.n_plans_ = 0
-        self._planned_at = 0
+        self._plan_times: list[int] = []
+        self._warned: set[str] = set()
         self._check_settings()
         self._current: FinitePlanner | BoxPlanner | None = self._new_planner()
 
     @property
     def settings_(self) -> dict[str, tuple[Any, str]]:
         chosen = self._planner.chosen()
-        return {name: why for name, why in chosen.items() if getattr(self, name) is None}
+        chosen = {name: why for name, why in chosen.items() if getattr(self, name) is None}
+        fault = failure(self.episode_returns)
+        return chosen if fault is None else {**chosen, "failure": (True, fault)}
 
     @property
     def model_(self) -> Any:
@@ -130,23 +151,32 @@ class OptimisticPOWR(Agent):
         progress_bar: bool = False,
     ) -> Self:
         self._check_settings()
+        self._warn("observations", shifting_observations(self.env))
         for transition, ended in self._collect(total_timesteps, callback, progress_bar):
             with self._changing() as planner:
                 if self.data.starts[-1] == self.data.size - 1:
                     planner.begin_episode()
                 if planner.observe(transition, ended):
                     planner.plan()
-                    self._planned_at, self.n_plans_ = self.data.size, self.n_plans_ + 1
+                    planner.policy  # noqa: B018  a plan in a box is made when it is asked for
+                    self._plan_times, self.n_plans_ = [*planner.plan_times], self.n_plans_ + 1
+        self._warn("failure", failure(self.episode_returns))
         return self
 
     learn.__doc__ = Agent.learn.__doc__
+
+    def _warn(self, subject: str, message: str | None) -> None:
+        """Once for each subject."""
+        if message is not None and subject not in self._warned:
+            self._warned.add(subject)
+            warnings.warn(message, stacklevel=3)
 
     def _behaviour(self) -> Policy:
         return self._planner.policy
 
     def _target_policy(self) -> Policy:
         with self._changing() as planner:
-            return planner.shown
+            return planner.target_policy
 
     def _action_values(self, states: NDArray) -> NDArray:
         with self._changing() as planner:
@@ -156,7 +186,7 @@ class OptimisticPOWR(Agent):
     def _planner(self) -> FinitePlanner | BoxPlanner:
         """The planner; after an interrupt it is made again from the data."""
         if self._current is None:
-            self._current = self._replayed(self._planned_at)
+            self._current = self._replayed(self._plan_times)
         return self._current
 
     @contextmanager
@@ -169,13 +199,14 @@ class OptimisticPOWR(Agent):
             self._current = None
             raise
 
-    def _replayed(self, planned_at: int) -> FinitePlanner | BoxPlanner:
-        """A planner that has seen all data, and planned once, after so many transitions."""
+    def _replayed(self, plan_times: list[int]) -> FinitePlanner | BoxPlanner:
+        """A planner that has seen all data, and planned after each of these numbers of them."""
         planner, starts, ended = (
             self._new_planner(),
             set(self.data.starts),
             self.data.ended.tolist(),
         )
+        planned = set(plan_times)
         columns = [
             column.tolist() if column.ndim == 1 else column for column in self.data.columns()
         ]
@@ -183,7 +214,7 @@ class OptimisticPOWR(Agent):
             if row in starts:
                 planner.begin_episode()
             planner.observe(transition, ended[row])
-            if row + 1 == planned_at:
+            if row + 1 in planned:
                 planner.plan()
         return planner
 
@@ -193,11 +224,20 @@ class OptimisticPOWR(Agent):
             "step_size": self.step_size,
             "mirror_steps": self.mirror_steps,
             "plan_within_episodes": self.plan_within_episodes,
+            "cautious": self.cautious,
             "planning": self._planning,
         }
         if self.data.state_shape != ():
             gamma = _GAMMA_IN_BOX if self.gamma is None else self.gamma
-            return BoxPlanner(self.data, self.n_actions, gamma=gamma, kernel=self.kernel, **common)
+            return BoxPlanner(
+                self.data,
+                self.n_actions,
+                gamma=gamma,
+                kernel=self.kernel,
+                keep_best=self.keep_best,
+                terminal_values=self.terminal_values,
+                **common,
+            )
         limit = limit_of(self.env)
         return FinitePlanner(
             self.data,
@@ -228,17 +268,19 @@ class OptimisticPOWR(Agent):
         ):
             if getattr(self, name) is not None:
                 check(getattr(self, name), name)
-        check_flag(self.plan_within_episodes, "plan_within_episodes")
+        for name in ("plan_within_episodes", "cautious", "keep_best", "terminal_values"):
+            check_flag(getattr(self, name), name)
 
     def _state(self) -> tuple[dict[str, Any], dict[str, NDArray]]:
-        state = {"planned_at": self._planned_at, "n_plans": self.n_plans_}
+        state = {"plan_times": self._plan_times, "n_plans": self.n_plans_}
         return {**state, "gamma": self._planner.gamma}, {}
 
     def _restore(self, state: dict[str, Any], arrays: dict[str, NDArray]) -> None:
-        self.n_plans_, self._planned_at = int(state["n_plans"]), int(state["planned_at"])
-        if not 0 <= self._planned_at <= self.data.size:
+        self.n_plans_, self._plan_times = int(state["n_plans"]), [*map(int, state["plan_times"])]
+        if not all(0 < time <= self.data.size for time in self._plan_times):
             raise ValueError(
-                f"its last plan, after {self._planned_at} transitions, is not among them"
+                f"its plans, after {self._plan_times} transitions, are not among its "
+                f"{self.data.size} transitions"
             )
         if self._planner.gamma != state["gamma"]:  # another time limit must not change the policy
             self.gamma = float(state["gamma"])

@@ -5,8 +5,9 @@ f(x + d(x, a)). Kernel ridge regression of the displacement and the reward, Eq. 
 displacement as the function to be predicted, learns the map from far fewer transitions than the
 conditional mean embedding of x' needs, since neighbouring states and other actions share it.
 
-Values live on a spread of the visited states and are kriged between them; a terminal state has the
-value 0. All cost is bounded: both the map and the values rest on a bounded number of centers.
+Values live on a spread of the visited states and are kriged between them. A reward that is paid on
+termination does not belong to the smooth map: it is the value of the terminal state. All cost is
+bounded: both the map and the values rest on a bounded number of centers.
 """
 
 from __future__ import annotations
@@ -25,6 +26,10 @@ from powr.validation import check_states
 # exponential kernel wider than the data interpolates alike for every bandwidth.
 _MAP_BANDWIDTH = 2.0
 _VALUE_BANDWIDTH = 2.0
+
+# Until a reward has varied or an episode has terminated, all there is to learn is which states were
+# visited: a narrow kernel tells them from the others. Per dimension, as distances grow with it.
+_SEARCH_BANDWIDTH = 0.1
 
 # Two actions are this far apart for the map, in units of its bandwidth: they share most of it.
 _ACTION_DISTANCE = 0.05
@@ -82,7 +87,9 @@ class DisplacementModel:
     gamma : the discount factor.
     prior : the value of what lies far from everything seen.
     value_range : the least and the largest value that rewards allow.
-    kernel : of the values; default: exponential, wider than the data.
+    kernel : of the values; default: exponential, wider than the data once anything was learned.
+    terminal_values : whether a reward paid on termination is the value of the terminal state, which
+        otherwise is 0.
     step_size, mirror_steps, planning : of mirror descent, see `settle`.
 
     Attributes
@@ -99,6 +106,7 @@ class DisplacementModel:
         prior: float,
         value_range: tuple[float, float],
         kernel: Stationary | None = None,
+        terminal_values: bool = True,
         step_size: float | None = None,
         mirror_steps: int | None = None,
         planning: Planning = MIRROR_DESCENT,
@@ -108,22 +116,27 @@ class DisplacementModel:
         self.is_summed = step_size is not None
         self.scale = ranges(np.vstack([states, next_states]))
         states, next_states = states / self.scale, next_states / self.scale
-        targets = np.column_stack([next_states - states, rewards])
+        # A terminating step pays the usual reward, and the rest as the value of its terminal state.
+        usual_reward = np.median(rewards if terminated.all() else rewards[~terminated])
+        one_off = np.where(terminated & terminal_values, rewards - usual_reward, 0.0)
+        targets = np.column_stack([next_states - states, rewards - one_off])
         self.map = DisplacementMap(states, actions, targets, n_actions)
-        self.kernel = kernel or Exponential(_VALUE_BANDWIDTH)
+        has_learned = terminated.any() or np.ptp(rewards) > 0
+        search_bandwidth = _SEARCH_BANDWIDTH * states.shape[1]
+        self.kernel = kernel or Exponential(_VALUE_BANDWIDTH if has_learned else search_bandwidth)
 
         # The last state is not the first of any transition yet, but is where the next one starts.
         visited = np.vstack([states, next_states[-1:][~terminated[-1:]]])
         visited = visited[spread(visited, _VALUE_CENTERS)]
-        ends = next_states[terminated]
-        ends = ends[spread(ends, _TERMINAL_CENTERS)]
-        self.centers = np.vstack([visited, ends])
-        self._n_live = len(visited)
-        self._solve(visited, value_range, step_size, mirror_steps, planning)
+        ends = np.flatnonzero(terminated)
+        ends = ends[spread(next_states[ends], _TERMINAL_CENTERS)]
+        self.centers = np.vstack([visited, next_states[ends]])
+        self._solve(visited, one_off[ends] / gamma, value_range, step_size, mirror_steps, planning)
 
     def _solve(
         self,
         visited: NDArray,
+        terminal_values: NDArray,
         value_range: tuple[float, float],
         step_size: float | None,
         mirror_steps: int | None,
@@ -137,16 +150,18 @@ class DisplacementModel:
             n_neighbours=_NEIGHBOURS,
         )
         rewards, reached = self._look_ahead(visited)
-        onward = kriging.weights(reached)
-        residual = np.zeros(len(self.centers)) - self.prior  # terminal states are worth 0
+        next_weights = kriging.weights(reached)
+        residual = np.concatenate([np.zeros(len(visited)), terminal_values - self.prior])
+        low, high = value_range
+        value_range = (min([low, *terminal_values]), max([high, *terminal_values]))
 
         action_values = np.full(rewards.shape, float(np.clip(self.prior, *value_range)))
 
         def sweep(policy: NDArray) -> NDArray:
             """One Bellman backup of the policy, from the action values of the last one."""
             nonlocal action_values
-            residual[: self._n_live] = (policy * action_values).sum(axis=1) - self.prior
-            after = np.clip(self.prior + onward @ residual, *value_range)
+            residual[: len(visited)] = (policy * action_values).sum(axis=1) - self.prior
+            after = np.clip(self.prior + next_weights @ residual, *value_range)
             backup = rewards + self.gamma * after.reshape(rewards.shape)
             action_values = np.asfortranarray(backup)  # so that sums over actions are quick
             return action_values

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import heapq
 import math
+
+# A reward is income, which may come at every step, once as much came so often in one episode.
+_TIMES = 5
 
 
 class ReturnRange:
     """The range of discounted returns-to-go over all episodes, the open one included.
 
     `best` is the value of unvisited pairs: nothing better was ever seen from any state, except that
-    a positive reward may come at every step.
+    a positive reward that came several times in an episode may come at every step. A one-off bonus
+    may not.
     """
 
     def __init__(self, gamma: float):
         self.gamma = gamma
         self._highest, self._lowest = -math.inf, math.inf
-        self._highest_continuing = -math.inf
+        self.income = 0.0
+        self._largest: list[float] = []  # rewards of the open episode, a heap of a few
         self._seen_of_open_episode = 0
 
     @property
@@ -25,13 +31,13 @@ class ReturnRange:
     def best_and_reason(self) -> tuple[float, str]:
         """The best return-to-go; where all are alike, something better is thought possible.
 
-        A positive reward that did not end its episode may come again at every step.
+        A positive reward that came several times in an episode may come at every step.
         """
         if self._highest == -math.inf:
             return 1.0, "anything above 0, since nothing was seen yet"
-        forever = self._highest_continuing / (1.0 - self.gamma)
+        forever = self.income / (1.0 - self.gamma)
         if forever > max(self._highest, 0.0):
-            return forever, "the largest reward so far at every step: r_max / (1 - gamma)"
+            return forever, "the largest repeated reward so far at every step: r_max / (1 - gamma)"
         if self._highest > self._lowest:
             return self._highest, "the best discounted return-to-go seen so far"
         return self._lowest + self._unit, "more than all returns-to-go so far, which are alike"
@@ -46,15 +52,20 @@ class ReturnRange:
         return self.worst - max(self.best - self.worst, self._unit)
 
     def begin_episode(self) -> None:
+        self._largest = []
         self._seen_of_open_episode = 0
 
-    def see(self, rewards: list[float], ended: bool, terminated: bool) -> None:
+    def observe(self, rewards: list[float], ended: bool, terminated: bool) -> None:
         """Take in the last step of an episode, given by all its rewards so far.
 
         Returns-to-go of an open episode are summed whenever it has grown by half.
         """
         if not terminated:
-            self._highest_continuing = max(self._highest_continuing, rewards[-1])
+            heapq.heappush(self._largest, rewards[-1])
+            if len(self._largest) > _TIMES:
+                heapq.heappop(self._largest)
+            if len(self._largest) == _TIMES:
+                self.income = max(self.income, self._largest[0])
         if not ended and len(rewards) < 1.5 * self._seen_of_open_episode:
             return
         self._seen_of_open_episode = 0 if ended else len(rewards)

@@ -34,7 +34,7 @@ SHORTEST_FRAME_MS, LAST_FRAME_MS = 20, 2000
 
 
 class Frame(NamedTuple):
-    """A moment of an episode: what the environment looks like and what the policy says."""
+    """A moment of an episode with its picture and the action probabilities."""
 
     moment: Moment
     picture: Image.Image
@@ -61,7 +61,7 @@ def render_episode(
     deterministic : bool, default=True
         Whether to take the most probable action instead of sampling.
     max_steps : int, default=None
-        End the episode after so many steps; needed where there is no time limit.
+        Largest number of steps; required if the environment has no time limit.
 
     Returns
     -------
@@ -69,7 +69,7 @@ def render_episode(
         The end of the episode, with `timestep` and `return_so_far`.
     """
     check_destination(path)
-    check_suffix(path, {".gif": "an animation"})
+    check_suffix(path, ".gif", "an animation")
     env = picture_env(agent.env)
     try:
         moments = rollout(agent, env, seed=seed, deterministic=deterministic, max_steps=max_steps)
@@ -85,7 +85,7 @@ def render_episode(
 
 
 def picture_env(env: gymnasium.Env) -> gymnasium.Env:
-    """The same environment, made anew so that it renders to arrays."""
+    """A second copy of the environment, which renders to arrays."""
     # Rendering to arrays needs neither a screen nor a sound card.
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
     os.environ.setdefault("SDL_AUDIODRIVER", "dummy")
@@ -150,7 +150,7 @@ def font_of(size: float) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
 
 
 def write_gif(images: Sequence[Image.Image], path: str | Path, frame_ms: float) -> None:
-    """One palette for all frames and no dithering, so that what stands still costs nothing."""
+    """One palette for all frames and no dithering, so that unchanged areas compress well."""
     sample = images[:: -(-len(images) // 8)]
     sheet = Image.fromarray(np.vstack([np.asarray(image) for image in sample]))
     panel = [channel for colour in (WHITE, BLACK, GREY, TRACK, CHOSEN, OTHER) for channel in colour]

@@ -62,7 +62,7 @@ def draw(agent: Agent, *, show: str | Sequence[str] | None = None) -> Figure:
 def explain(agent: Agent, path: str | Path, *, show: str | Sequence[str] | None = None) -> None:
     """Write the picture of `draw` to a .png, whole or not at all."""
     check_destination(path)
-    check_suffix(path, {".png": "a picture"})
+    check_suffix(path, ".png", "a picture")
     with written_aside(path) as file:
         draw(agent, show=show).savefig(file, format="png", dpi=110)
 

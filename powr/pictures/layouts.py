@@ -17,7 +17,7 @@ from powr.environments.spaces import actions_of
 
 UP, DOWN, LEFT, RIGHT = (0, 1), (0, -1), (-1, 0), (1, 0)
 
-MOST_DIMENSIONS = 8  # slices through a space of more say little
+MOST_DIMENSIONS = 8  # two-dimensional slices of larger spaces show little
 
 # By the class of the environment.
 ACTION_NAMES = {
@@ -58,7 +58,7 @@ class Plane(NamedTuple):
 
 
 def layout_of(env: gymnasium.Env) -> GridMap | list[Plane]:
-    """The layout of an environment's states; the error says why there is none."""
+    """The layout of an environment's states; raises ValueError if it cannot be drawn."""
     keeps_observations = keeps(env, "observation_space", gymnasium.ObservationWrapper)
     kind = kind_of(env) if keeps_observations else ""
     if kind in MAPS and keeps_actions(env):

@@ -134,7 +134,7 @@ def readable_on(colour: str) -> str:
 
 
 def decimals(numbers: NDArray) -> int:
-    """As many as tell the numbers of a map apart, within reason."""
+    """Decimal places that distinguish the numbers of a map, at most four."""
     if (numbers == np.round(numbers)).all():
         return 0
     extent = float(np.ptp(numbers))

@@ -28,7 +28,7 @@ class Solver(Protocol):
     """One way to solve Prop. 3 on a growing set of transitions.
 
     Weights are the solver's own unknowns, one column per action. They are linear in the rewards,
-    so weights may be scaled and added; `at_states` and `coefficients` say what they stand for.
+    so weights may be scaled and added; `at_states` and `coefficients` convert them.
     """
 
     @property
@@ -71,7 +71,7 @@ def check_method(method: object, name: str = "method") -> str:
 
 
 def choose_method(method: str, kernel: Kernel, n_pairs: int, max_rank: int) -> str:
-    """What `method` means for so many distinct pairs: "auto" is exact as long as that is cheap."""
+    """The method for this number of distinct pairs: "auto" is exact as long as that is cheap."""
     if method != "auto":
         return method
     return "exact" if isinstance(kernel, Dirac) or n_pairs <= max_rank else "nystrom"

@@ -6,6 +6,9 @@ pivot adds a last feature and leaves the others as they were, so weights over fe
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
@@ -18,6 +21,8 @@ _CANDIDATES = 2048
 
 # States whose features are computed at once, to bound the memory.
 PART = 8192
+
+Precision = Any  # np.float32 or np.float64
 
 
 class Dictionary:
@@ -78,9 +83,9 @@ class Dictionary:
     def _squares(self, states: NDArray) -> NDArray:
         """phi(x).phi(x) at each state."""
         squares = np.zeros(len(states))
-        for start in range(0, len(states) if self.rank else 0, PART):
-            phi = self.features(states[start : start + PART])
-            squares[start : start + PART] = np.einsum("ij,ij->i", phi, phi)
+        for rows in parts(len(states) if self.rank else 0):
+            phi = self.features(states[rows])
+            squares[rows] = np.einsum("ij,ij->i", phi, phi)
         return squares
 
     def new_features(self, states: NDArray, features: NDArray) -> NDArray:
@@ -124,3 +129,35 @@ class Dictionary:
 def _divide_(gram: NDArray, cholesky: NDArray) -> NDArray:
     """gram L^-T in place, row by row in memory."""
     return solve_triangular(cholesky, gram.T, lower=True, overwrite_b=True, check_finite=False).T
+
+
+class FeatureTable:
+    """Features of the distinct states, growing by columns (pivots) and by rows (states)."""
+
+    def __init__(self, precision: Precision):
+        self._buffer: NDArray = np.empty((0, 0), precision)
+        self._shape = (0, 0)
+
+    @property
+    def view(self) -> NDArray:
+        return self._buffer[: self._shape[0], : self._shape[1]]
+
+    def grow(self, n_rows: int, n_columns: int) -> None:
+        """Make room; what is held stays, what is new is to be filled in."""
+        old, held = self.view, self._buffer.shape
+        self._shape = (n_rows, n_columns)
+        if n_rows <= held[0] and n_columns <= held[1]:
+            return
+        # Only what is too small grows: by a quarter, so that few rows are copied often.
+        room = [
+            size if size <= has else (size * 5 // 4 if has else size)
+            for size, has in zip(self._shape, held, strict=True)
+        ]
+        self._buffer = np.empty(np.maximum(room, held), self._buffer.dtype)
+        self._buffer[: old.shape[0], : old.shape[1]] = old
+
+
+def parts(stop: int, start: int = 0) -> Iterator[slice]:
+    """Rows in portions that bound the memory."""
+    for first in range(start, stop, PART):
+        yield slice(first, min(first + PART, stop))

@@ -27,7 +27,7 @@ class EmpiricalMDP:
     """Weights are the action values of the distinct states.
 
     Tables are (states, actions) and lie action by action in memory, where sums over actions are
-    quick. What depends only on which triples were seen is laid out anew when there are new ones.
+    fast. What depends only on the set of triples seen is laid out again when that set grows.
     """
 
     def __init__(self, data: Counts):
@@ -68,7 +68,7 @@ class EmpiricalMDP:
         return self._look_ahead(mean_rewards, frequency, values, gamma)
 
     def _means(self, rewards: NDArray, regularization: float) -> tuple[NDArray, NDArray]:
-        """The mean reward of each pair, and how often a pair goes on as each triple does."""
+        """The mean reward of each pair, and the relative frequency of each continuing triple."""
         count = self._shrunk_count(regularization)
         frequency = self.data.continuing_count / count[self.data.triple_pair]
         return self._table(self._cell_of_pair, rewards / count), frequency
@@ -106,9 +106,9 @@ class DenseBellman:
 
     def values(self, entries: NDArray, rewards: NDArray) -> NDArray:
         identity = self._identity
-        onward = np.bincount(self._places, entries, identity.size).reshape(identity.shape)
+        A = np.bincount(self._places, entries, identity.size).reshape(identity.shape)
         # numpy's checks of its arguments would take longer than the solve.
-        _, _, values, _ = dgesv(identity - onward, rewards)
+        _, _, values, _ = dgesv(identity - A, rewards)
         return values
 
 

@@ -8,24 +8,24 @@ where row i of Z is phi(x_i) in the block of action a_i, and row i of Z_pi is (1
 weighted by pi(.|x'_i) over the blocks: ridge LSTD-Q in the kernel's own space.
 
 Forming this matrix costs n m^2 |A|, a product with it only n m |A|. From one policy or epoch to the
-next it changes little. So it is formed and factored only now and then, in single precision, and
+next it changes little. So it is formed and factored only occasionally, in single precision, and
 these factors precondition GMRES, which needs a few products.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import lu_factor, lu_solve, solve, solve_triangular
+from scipy.linalg import solve, solve_triangular
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator, gmres
 
 from powr.data import Counts
 from powr.kernels import Kernel, gram_matrix
-from powr.solvers.dictionary import PART, Dictionary
+from powr.solvers.dictionary import Dictionary, FeatureTable, Precision, parts
+from powr.solvers.factors import Factors
 
 # Rows gathered for one product: few enough to stay in cache, enough for BLAS to run at full speed.
 _ROWS = 1024
@@ -39,15 +39,10 @@ LARGEST_TABLE = 2**26
 _ACCURACY = 1e-8
 _REDUCTION = 1e-5
 
-# Forming the matrix anew is the cheaper way where a round of so many products leaves more than this
-# share of the error, when the data have grown by this factor, or when the probabilities of a state
-# have changed by this much, summed over actions and averaged over states.
+# If a round of this many products leaves more than this share of the error, forming and factoring
+# the matrix again is cheaper.
 _MOST_PRODUCTS = 14
 _SLOW = 0.3
-_GROWTH = 1.06
-_CHANGE = 0.06
-
-Precision = Any  # np.float32 or np.float64
 
 
 class NystromModel:
@@ -61,7 +56,7 @@ class NystromModel:
         self._choose_dictionary()
 
     def _choose_dictionary(self) -> None:
-        """Start an empty dictionary, to be filled from all the states there are now."""
+        """Start an empty dictionary, to be filled from all current states."""
         data = self.data
         self.dictionary = Dictionary(self.kernel, data.index.shape, self.tolerance, self.max_rank)
         self._n_states_at_choice = len(data.index)
@@ -78,8 +73,8 @@ class NystromModel:
     def update(self) -> None:
         """Take in new data.
 
-        A full dictionary cannot follow the data to new places: it is chosen anew whenever the
-        states have grown by half. So is one that has lost its accuracy.
+        A full dictionary cannot cover new regions, so its pivots are chosen again whenever the
+        number of states has grown by half, and also when it has lost its accuracy.
         """
         data, n_states = self.data, len(self.data.index)
         self._last_rewards: NDArray | None = None
@@ -270,67 +265,3 @@ class NystromModel:
             return self._tables[precision].view[numbers]
         distinct, places = np.unique(numbers, return_inverse=True)
         return self.dictionary.features(self.data.index.states[distinct])[places]
-
-
-class Factors:
-    """LU factors of a system, (actions, rank, actions, rank), for weights of (rank, actions).
-
-    Attributes
-    ----------
-    last : (rank, actions)
-        The last weights that were found with these factors.
-    """
-
-    def __init__(self, system: NDArray, policy: NDArray, n_transitions: int):
-        self._n_actions, self._rank = system.shape[:2]
-        size = self._n_actions * self._rank
-        self._lu = lu_factor(system.reshape(size, size), overwrite_a=True, check_finite=False)
-        self._of_new_features = np.ones((0, self._n_actions))
-        self._policy, self._n_transitions = policy, n_transitions
-        self.last = np.zeros((0, self._n_actions))
-
-    def are_near(self, policy: NDArray, n_transitions: int) -> bool:
-        """Whether the system for this policy and these data is close to the factored one."""
-        change = np.abs(policy[: len(self._policy)] - self._policy).sum(axis=1).mean()
-        return bool(change <= _CHANGE and n_transitions <= _GROWTH * self._n_transitions)
-
-    def grow(self, diagonal: NDArray) -> None:
-        """Precondition more features than were factored, by their entries of Z'Z's diagonal."""
-        self._of_new_features = np.vstack([self._of_new_features, diagonal])
-
-    def solve(self, right: NDArray, ridge: float) -> NDArray:
-        known = right[: self._rank].T.ravel().astype(self._lu[0].dtype)
-        known = lu_solve(self._lu, known, check_finite=False).reshape(self._n_actions, -1)
-        return np.vstack([known.T, right[self._rank :] / (self._of_new_features + ridge)])
-
-
-class FeatureTable:
-    """Features of the distinct states, growing by columns (pivots) and by rows (states)."""
-
-    def __init__(self, precision: Precision):
-        self._buffer: NDArray = np.empty((0, 0), precision)
-        self._shape = (0, 0)
-
-    @property
-    def view(self) -> NDArray:
-        return self._buffer[: self._shape[0], : self._shape[1]]
-
-    def grow(self, n_rows: int, n_columns: int) -> None:
-        """Make room; what is held stays, what is new is to be filled in."""
-        old, held = self.view, self._buffer.shape
-        self._shape = (n_rows, n_columns)
-        if n_rows <= held[0] and n_columns <= held[1]:
-            return
-        # Only what is too small grows: by a quarter, so that few rows are copied often.
-        room = [
-            size if size <= has else (size * 5 // 4 if has else size)
-            for size, has in zip(self._shape, held, strict=True)
-        ]
-        self._buffer = np.empty(np.maximum(room, held), self._buffer.dtype)
-        self._buffer[: old.shape[0], : old.shape[1]] = old
-
-
-def parts(stop: int, start: int = 0) -> Iterator[slice]:
-    """Rows in portions that bound the memory."""
-    for first in range(start, stop, PART):
-        yield slice(first, min(first + PART, stop))

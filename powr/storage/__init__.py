@@ -1,6 +1,6 @@
 """Agents as files: one `.npz` of plain arrays and JSON, and nothing executable.
 
-A file holds settings, data, policy and random state, so that a loaded agent goes on as the saved
+A file holds settings, data, policy and random state, so that a loaded agent continues as the saved
 one would. Nothing that a file names is imported: environments are made by their ids, kernels by a
 name from a fixed list.
 """

@@ -71,7 +71,7 @@ def save(agent: Agent, path: str | Path) -> None:
 def load(
     cls: type[A], path: str | Path, env: gymnasium.Env | str | None, kernel: Kernel | None
 ) -> A:
-    """Read an agent of class `cls`, in its environment made anew or in the one given."""
+    """Read an agent of class `cls`, in the environment given or in one made from its record."""
     try:
         arrays = read_arrays(path)
         metadata = read_metadata(arrays.pop("metadata"))
@@ -98,7 +98,7 @@ def algorithm_of(path: str | Path) -> str:
 
 def read_arrays(path: str | Path) -> dict[str, NDArray]:
     """All arrays of a file; Python objects, which only pickle could read, are refused."""
-    with open(path, "rb"):  # tells a missing file from one that is no archive
+    with open(path, "rb"):  # a missing file is an OSError, unlike one that is not an archive
         pass
     try:
         with np.load(path, allow_pickle=False) as file:
@@ -128,12 +128,12 @@ def restore(
     env: gymnasium.Env | str | None,
     kernel: Kernel | None,
 ) -> A:
-    is_made_anew = env is None
+    is_from_record = env is None
     if env is None:
         env = make_recorded_env(metadata["environment"])
     settings: Any = {**metadata["settings"], "kernel": make_kernel(metadata["kernel"], kernel)}
     agent: Any = cls(env, **settings)
-    check_environment(metadata, agent.env, is_made_anew)
+    check_environment(metadata, agent.env, is_from_record)
     unpack(agent.data, arrays, metadata["starts"], agent.n_actions)
     for name, array in arrays.items():
         if array.dtype.kind not in "biuf":

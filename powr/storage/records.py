@@ -1,4 +1,4 @@
-"""What a saved agent says of its environment and kernel, as JSON data, and back again."""
+"""The JSON records of an agent's environment and kernel: written, read and compared."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NEUTRAL = (OrderEnforcing, PassiveEnvChecker, TimeLimit)
 
 
 def describe_env(env: gymnasium.Env) -> dict[str, Any]:
-    """What gymnasium.make needs to make it anew; without "kwargs" where that is not enough."""
+    """The arguments of gymnasium.make; no "kwargs" if they are not enough to make it again."""
     *wrappers, _ = layers_of(env)
     names = [type(layer).__name__ for layer in wrappers if not isinstance(layer, _NEUTRAL)]
     record = {"id": env.spec and env.spec.id, "max_episode_steps": limit_of(env), "wrappers": names}
@@ -65,11 +65,11 @@ def make_recorded_env(record: dict[str, Any]) -> gymnasium.Env:
 
 
 def check_environment(
-    metadata: dict[str, Any], env: gymnasium.Env, is_made_anew: bool = False
+    metadata: dict[str, Any], env: gymnasium.Env, is_from_record: bool = False
 ) -> None:
-    """Refuse an environment with another id or other spaces; warn of other wrappers.
+    """Refuse an environment with another id or other spaces; warn about other wrappers.
 
-    One that was made anew from the record has none of them, which its maker knows.
+    No warning for one made from the record: only environments without wrappers can be.
     """
     recorded = metadata["environment"]
     trained, given = recorded["id"], env.spec and env.spec.id
@@ -82,7 +82,7 @@ def check_environment(
                 f"but the environment's is {space}"
             )
     wrappers = describe_env(env)["wrappers"]
-    if not is_made_anew and wrappers != recorded["wrappers"]:
+    if not is_from_record and wrappers != recorded["wrappers"]:
         warnings.warn(
             f"the agent was trained with the wrappers {recorded['wrappers'] or 'none'}, but the "
             f"environment has {wrappers or 'none'}: rewards or observations may differ",
@@ -102,7 +102,7 @@ def describe_kernel(kernel: Kernel | None) -> dict[str, Any] | None:
 
 
 def make_kernel(record: dict[str, Any] | None, given: Kernel | None) -> Kernel | None:
-    """The kernel of a record: a built-in one made anew, or the one given for one of your own."""
+    """The kernel of a record: built-in kernels are made by name, a custom one must be given."""
     if record is not None and record["name"] == CUSTOM:
         if given is None:
             raise ValueError(

@@ -61,7 +61,7 @@ def test_a_plan_is_the_optimum_of_exact_dynamic_programming(planner, seed):
     steps = random_steps(seed)
     mdp, plan = table_of(steps), planned(planner, steps)
     optimal = mdp.optimal_action_values(GAMMA)
-    for policy in (plan.policy, plan.shown):
+    for policy in (plan.policy, plan.target_policy):
         found = mdp.action_values(policy.probabilities(range(12)), GAMMA)
         np.testing.assert_allclose(found, optimal, atol=1e-4 * np.ptp(optimal))
         np.testing.assert_array_equal(policy.greedy(range(12)), optimal.argmax(axis=1))

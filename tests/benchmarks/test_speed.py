@@ -3,36 +3,21 @@
 import csv
 import json
 
-import gymnasium
 import numpy as np
 import pytest
 
-from benchmarks import (
-    growth,
-    measure,
-    mountain_car,
-    printed_algorithm,
-    speed,
-    tabular,
-)
+from benchmarks import growth, measure, mountain_car, printed_algorithm, speed, tabular
 from benchmarks import targets as figures_to_reach
-from benchmarks.measure import Spread, Timing
+from benchmarks.measure import Spread
 from benchmarks.table import Table, publish
 from suite.training import provenance
 
 OUTCOMES = {
     "printed-algorithm": {"printed-algorithm.csv", "agreement.csv"},
-    "growth": {
-        "growth.csv",
-        "growth-exponents.csv",
-        "growth.pdf",
-        "growth.svg",
-        "growth.png",
-    },
+    "growth": {"growth.csv", "growth-exponents.csv", "growth.pdf", "growth.svg", "growth.png"},
     "episode": {"episode.csv"},
     "june": {"june.csv", "million.csv"},
     "tabular": {"tabular.csv", "overhead.csv"},
-    "whole-runs": {"whole-runs.csv"},
 }
 
 
@@ -48,7 +33,7 @@ def test_each_benchmark_runs_anywhere_and_leaves_its_tables(name, tmp_path, caps
         assert rows
         columns = {column.removesuffix(" min").removesuffix(" max") for column in rows[0]}
         assert all(column in printed for column in columns)
-        targets = [t for t in figures_to_reach.TARGETS if t.table == path.stem]
+        targets = [target for target in figures_to_reach.TARGETS if target.table == path.stem]
         assert all({*target.row, target.column} <= columns for target in targets)
     machine = json.loads((tmp_path / "machine.json").read_text(encoding="utf-8"))
     assert machine["cpu"] in printed
@@ -66,12 +51,10 @@ def test_fast_solvers_agree_with_the_printed_algorithm():
 def test_the_algebra_is_that_of_the_literal_algorithm():
     data = mountain_car.explore(60)
     kernel = printed_algorithm.CASES[0][0].kernel
-    np.testing.assert_allclose(
-        kernel(data.next_states, data.states) @ printed_algorithm.algebra(kernel, data),
-        kernel(data.next_states, data.states) @ printed_algorithm.loop_by_loop(data),
-        rtol=1e-6,
-        atol=1e-6,
-    )
+    at_next_states = kernel(data.next_states, data.states)
+    by_algebra = at_next_states @ printed_algorithm.algebra(kernel, data)
+    by_loops = at_next_states @ printed_algorithm.loop_by_loop(data)
+    np.testing.assert_allclose(by_algebra, by_loops, rtol=1e-6, atol=1e-6)
 
 
 def test_errors_are_relative_to_the_largest_action_value_of_each_state():
@@ -89,11 +72,6 @@ def test_data_are_the_same_each_time_and_hardly_repeat():
     assert many.terminated.any()
 
 
-def test_growth_has_as_many_dictionary_points_as_asked():
-    data = mountain_car.explore(300)
-    assert growth.new_model(50).fit(*data).rank_ == 50
-
-
 def test_exponent_of_a_power_law_is_its_power():
     rows = [{"n": n, "seconds": Spread.of([3 * n**1.5])} for n in growth.SIZES]
     assert growth.exponent(rows, "seconds") == pytest.approx(1.5)
@@ -102,37 +80,19 @@ def test_exponent_of_a_power_law_is_its_power():
 def test_memory_of_a_point_is_not_that_of_the_process_that_starts_it(tmp_path):
     ballast = np.ones(2**26)  # 512 MiB
     data = tmp_path / "data.npz"
-    np.savez(data, **mountain_car.explore(200)._asdict())
-    point = measure.in_own_process(growth.POINT, str(data), 200, 20, 1)
-    assert (
-        provenance.peak_memory_bytes()
-        > ballast.nbytes
-        > point["peak_bytes"]
-        >= point["base_bytes"]
-        > 0
-    )
+    np.savez(data, **mountain_car.explore(300)._asdict())
+    point = measure.in_own_process(growth.POINT, str(data), 300, 50, 1)
+    assert provenance.peak_memory_bytes() > ballast.nbytes > growth.MIB * point["peak MiB"]
+    assert point["peak MiB"] > point["MiB above base"] >= 0
+    assert point["rank"] == 50
 
 
-def test_tasks_take_turns():
+def test_tasks_take_turns_and_are_compared_round_by_round():
     calls = []
     timings = measure.in_turns({"a": lambda: calls.append("a"), "b": lambda: calls.append("b")}, 2)
     assert calls == ["a", "b", "a", "b"]
-    assert all(isinstance(t, Timing) and len(t.seconds) == 2 for t in timings.values())
-
-
-def test_ratios_are_taken_round_by_round():
+    assert [len(seconds) for seconds, _ in timings.values()] == [2, 2]
     assert measure.ratios([10.0, 60.0, 40.0], [1.0, 2.0, 2.0]) == Spread(20.0, 10.0, 30.0)
-
-
-def test_the_clock_of_an_environment_is_taken_off_what_it_measures():
-    ticks = iter(range(1000))  # a clock that goes by one second whenever it is read
-    env = tabular.Clocked(gymnasium.make("Taxi-v3"), clock=lambda: next(ticks))
-    env.reset(seed=3)
-    for action in (0, 1, 2, 3):
-        env.step(action)
-    assert (env.in_step, env.steps, env.in_reset, env.resets) == (4, 4, 1, 1)
-    seconds = tabular.without_clock(20.0, env, call=1.5, inside=0.5)
-    assert seconds == {"learn": 12.5, "step": 2.0, "reset": 0.5}
 
 
 def test_clocking_costs_more_a_call_than_is_counted_inside():
@@ -148,23 +108,17 @@ def test_csv_keeps_every_digit_and_the_spread():
     assert "1,000  0.333 (0.1 to 0.5)  -" in table.text()
 
 
-@pytest.mark.parametrize(("share", "met"), [(1 / 3, "yes"), (0.33, "no")])
-def test_targets_are_judged_by_the_medians_that_were_written(share, met, tmp_path):
+def test_targets_are_judged_by_the_medians_that_were_written(tmp_path):
+    assert figures_to_reach.judge(tmp_path) is None
     rows = [
         {"environment": "FrozenLake-v1", "share": Spread(0.5, 0.1, 0.9)},
-        {"environment": "Taxi-v3", "share": Spread(share, 0.1, 0.9)},
+        {"environment": "Taxi-v3", "share": Spread(0.33, 0.1, 0.9)},
     ]
     publish(Table("overhead", "?", rows), tmp_path)
-    judged = figures_to_reach.judge(tmp_path)
-    assert [row["met"] for row in judged.rows] == ["yes", met]
+    assert [row["met"] for row in figures_to_reach.judge(tmp_path).rows] == ["yes", "no"]
 
 
-def test_without_tables_nothing_is_judged(tmp_path):
-    assert figures_to_reach.judge(tmp_path) is None
-
-
-@pytest.mark.parametrize("repeats", ["0", "-1", "many"])
-def test_repeats_must_be_a_positive_number(repeats, capsys):
+def test_repeats_must_be_a_positive_number(capsys):
     with pytest.raises(SystemExit):
-        speed.main(["--repeats", repeats])
+        speed.main(["--repeats", "0"])
     assert "must be a whole number of at least 1" in capsys.readouterr().err

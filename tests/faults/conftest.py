@@ -1,23 +1,48 @@
-"""A tiny study run without disturbance, and fresh copies of its folder to disturb."""
+"""A tiny study run without disturbance, and copies of its folder to disturb."""
 
 import shutil
 
 import pytest
 
-from tests.faults.study import Reference, make_repository, run_files
-from tests.workflow.repository import Repository, copy_unused
+from tests.faults.study import Study
+from tests.workflow.repository import copy_unused, copy_working_tree
 
 TINY = {"seeds": 2, "algorithms": ["powr", "a2c"], "timesteps": {"FrozenLake-v1": 150}}
+
+# Runs that are killed at a known moment.
+SINGLE = {
+    "seeds": 1,
+    "algorithms": ["powr", "optimistic-powr", "a2c-authors"],
+    "timesteps": {"MountainCar-v0": 500},
+    "overrides": {"a2c-authors": {"MountainCar-v0": 20000}},
+}
+MULTIVERSE = {
+    "algorithm": "powr",
+    "timesteps": {"FrozenLake-v1": 150},
+    "seeds": {"FrozenLake-v1": 2},
+    "settings": {"step_size": [0.1, 1.0]},
+}
+
+
+def add_runs(study):
+    study["scales"]["single"] = SINGLE
+    study["multiverse"] = MULTIVERSE
+    study["algorithms"]["powr"]["environments"]["MountainCar-v0"]["method"] = "nystrom"
 
 
 @pytest.fixture(scope="session")
 def reference(tmp_path_factory):
-    repository = make_repository(tmp_path_factory.mktemp("reference"), TINY)
-    repository.drop_theorems()
-    done = repository.snakemake(cores=2)
+    study = Study(tmp_path_factory.mktemp("reference"), {})
+    copy_working_tree(study.folder)
+    study.add_tiny_scale(TINY)
+    study.edit_study(add_runs)
+    study.drop_theorems()
+    singles = [path for algorithm in SINGLE["algorithms"] for path in study.targets(algorithm)]
+    done = study.snakemake("--", "all", "multiverse_runs", *singles, cores=2)
     assert done.returncode == 0, done.stderr
-    assert len(run_files(repository)) == 4
-    return Reference(repository, repository.results())
+    assert len(study.run_files()) == 4 + 4 + 3
+    study.expected = study.results()
+    return study
 
 
 @pytest.fixture
@@ -27,8 +52,8 @@ def fresh(reference, tmp_path):
     def copy(folder):
         """`folder` may be a name, or a path elsewhere."""
         folder = tmp_path / folder
-        copy_unused(reference.repository.folder, folder)
-        return Repository(folder)
+        copy_unused(reference.folder, folder)
+        return Study(folder, reference.expected)
 
     return copy
 
@@ -36,5 +61,5 @@ def fresh(reference, tmp_path):
 @pytest.fixture
 def finished(reference, tmp_path):
     """A copy of the study's folder after the undisturbed run."""
-    shutil.copytree(reference.repository.folder, tmp_path / "finished", symlinks=True)
-    return Repository(tmp_path / "finished")
+    shutil.copytree(reference.folder, tmp_path / "finished", symlinks=True)
+    return Study(tmp_path / "finished", reference.expected)

@@ -5,7 +5,6 @@ import subprocess
 
 import pytest
 
-from tests.faults.study import leftovers, run_files
 from tests.workflow.repository import jobs, trained
 
 pytestmark = pytest.mark.faults
@@ -27,8 +26,8 @@ def add_a_foreign_column(text):
 
 
 @pytest.mark.parametrize("damage", [cut_short, edit_by_hand, add_a_foreign_column])
-def test_a_damaged_run_file_is_named_and_nothing_is_made_of_it(reference, finished, damage):
-    path = run_files(finished)[-1]
+def test_a_damaged_run_file_is_named_and_nothing_is_made_of_it(finished, damage):
+    path = finished.run_files()[-1]
     name = str(path.relative_to(finished.folder))
     before = path.read_text()
     path.write_text(damage(before))
@@ -45,7 +44,7 @@ def test_a_damaged_run_file_is_named_and_nothing_is_made_of_it(reference, finish
     done = finished.snakemake(*AGGREGATE)
     assert done.returncode == 0, done.stderr
     assert len(trained(jobs(done.stderr))) == 1
-    assert finished.results() == reference.results
+    assert finished.results() == finished.expected
 
 
 @pytest.fixture
@@ -72,19 +71,17 @@ def fill(folder, spare):
 
 
 @pytest.mark.parametrize("spare", [0, 60_000])
-def test_a_full_disk_is_told_and_room_is_enough_to_go_on(reference, fresh, small_disk, spare):
-    repository = fresh(small_disk / "study")
+def test_a_full_disk_is_told_and_room_is_enough_to_go_on(fresh, small_disk, spare):
+    study = fresh(small_disk / "study")
     filler = fill(small_disk, spare)
-    done = repository.snakemake(*AGGREGATE)
+    done = study.snakemake(*AGGREGATE)
     assert done.returncode != 0
     assert "No space left on device" in done.stderr
-    for path in run_files(repository):
-        name = str(path.relative_to(repository.folder / "results"))
-        assert path.read_bytes() == reference.results[name]
+    study.check_finished()
     filler.unlink()
-    done = repository.snakemake(*AGGREGATE)
+    done = study.snakemake(*AGGREGATE)
     assert done.returncode == 0, done.stderr
-    made = repository.results()
+    made = study.results()
     assert "tiny/summary.md" in made
-    assert made == {name: reference.results[name] for name in made}
-    assert leftovers(repository) == []
+    assert made == {name: study.expected[name] for name in made}
+    assert study.leftovers() == []

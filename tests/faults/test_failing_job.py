@@ -2,7 +2,6 @@
 
 import pytest
 
-from tests.faults.study import leftovers, run_files, training_logs
 from tests.workflow.repository import jobs, trained
 
 pytestmark = pytest.mark.faults
@@ -27,30 +26,31 @@ gymnasium.register("Broken-v0", entry_point=Broken, max_episode_steps=5)
 """
 
 
-def add_broken(study):
-    study["environments"]["Broken-v0"] = {"id": "broken:Broken-v0", "kwargs": {}, "thresholds": [0]}
-    study["scales"]["tiny"]["algorithms"] = ["powr"]
-    study["scales"]["tiny"]["timesteps"]["Broken-v0"] = 150
+def add_broken(content):
+    broken = {"id": "broken:Broken-v0", "kwargs": {}, "thresholds": [0]}
+    content["environments"]["Broken-v0"] = broken
+    content["scales"]["tiny"]["algorithms"] = ["powr"]
+    content["scales"]["tiny"]["timesteps"]["Broken-v0"] = 150
 
 
 def test_a_failing_job_is_tried_twice_and_stops_no_other(fresh):
-    repository = fresh("failing")
-    (repository.folder / "broken.py").write_text(BROKEN)
-    repository.edit_study(add_broken)
-    done = repository.snakemake(cores=2)
+    study = fresh("failing")
+    (study.folder / "broken.py").write_text(BROKEN)
+    study.edit_study(add_broken)
+    done = study.snakemake(cores=2)
     assert done.returncode != 0
     tries = [job.seed for job in jobs(done.stderr) if job.environment == "Broken-v0"]
     assert sorted(tries) == [0, 0, 1, 1]
-    assert [path.parts[-3] for path in run_files(repository)] == ["FrozenLake-v1"] * 2
-    assert leftovers(repository) == []
+    assert [path.parts[-3] for path in study.run_files()] == ["FrozenLake-v1"] * 2
+    assert study.leftovers() == []
 
     _, final = done.stderr.split("2 jobs failed; the same command tries again what is missing.")
-    failed = [log for log in training_logs(repository) if "Broken-v0" in log.parts]
+    failed = [log for log in study.training_logs() if "Broken-v0" in log.parts]
     assert len(failed) == 2
     for log in failed:
-        assert f"train_agent: {log.relative_to(repository.folder)}\n" in final
+        assert f"train_agent: {log.relative_to(study.folder)}\n" in final
     assert final.count("Broken-v0 failed in reset: RuntimeError: out of order (broken.py, ") == 2
     assert final.endswith("At least one job did not complete successfully.\n")
 
-    planned = trained(repository.planned())
+    planned = trained(study.planned())
     assert {(job.environment, job.seed) for job in planned} == {("Broken-v0", 0), ("Broken-v0", 1)}

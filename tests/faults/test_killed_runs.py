@@ -1,123 +1,99 @@
 """A run killed at a known moment: nothing of it is left, and it comes out the same when resumed."""
 
-import os
-import signal
 import time
 
 import pytest
 
-from suite import config
-from tests.faults.study import Reference, leftovers, make_repository, processes, training_logs
-from tests.workflow.repository import Repository, copy_unused
+from tests.faults.study import kill
 
 pytestmark = pytest.mark.faults
 
-SINGLE = {
-    "seeds": 1,
-    "algorithms": ["optimistic-powr", "a2c-authors"],
-    "timesteps": {"MountainCar-v0": 300},
-    "overrides": {"a2c-authors": {"MountainCar-v0": 20000}},
-}
-
-# At the end of the copy's powr/optimistic/planners.py: a plan within an episode never ends.
+# Appended to a module of the copy: from a certain call on, a method never ends.
 HOLD = """
 
-def _hold(*_):
-    import pathlib, time
+def _hold(self, *arguments, _go_on={method}):
+    if {condition}:
+        import pathlib, time
 
-    pathlib.Path("planning").touch()
-    time.sleep(3600)
-
-
-_plan = BoxPlanner.plan
-
-
-def _held_plan(self):
-    if self._size > 100 and self._rewards:  # those of the episode under way
-        DisplacementModel._solve = _hold
-    _plan(self)
+        pathlib.Path("held").touch()
+        time.sleep(3600)
+    return _go_on(self, *arguments)
 
 
-BoxPlanner.plan = _held_plan
+{method} = _hold
 """
+PLAN_WITHIN_EPISODE = "self._size > 100 and self._rewards"
 
 
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory):
-    """Both runs of the study, from a workflow that nobody disturbs."""
-    repository = make_repository(tmp_path_factory.mktemp("undisturbed"), SINGLE)
-    done = repository.snakemake("--", *targets(repository), cores=2)
-    assert done.returncode == 0, done.stderr
-    return Reference(repository, repository.results())
-
-
-@pytest.fixture
-def repository(undisturbed, tmp_path):
-    copy_unused(undisturbed.repository.folder, tmp_path / "study")
-    return Repository(tmp_path / "study")
-
-
-def targets(repository, algorithm=None):
-    """The run files of one algorithm, or of both."""
-    runs = config.runs(config.load(repository.folder / "envs.yaml"), "tiny")
-    return [f"results/{run.path}" for run in runs if algorithm in (None, run.algorithm)]
-
-
-def progress(repository):
+def progress(study):
     """What the run under way has said after its evaluations."""
-    return [
-        line
-        for log in training_logs(repository)
-        for line in log.read_text().splitlines()
-        if " timesteps, " in line
-    ]
+    lines = [line for log in study.training_logs() for line in log.read_text().splitlines()]
+    return [line for line in lines if " timesteps, " in line]
 
 
-def kill_when(moment, repository, *arguments):
-    """Start the workflow, and kill -9 all of it at a moment; nothing may be left of the run."""
-    for log in training_logs(repository):
+def kill_when(moment, study, *arguments):
+    """Start the workflow, and kill -9 all of it at a moment; the runs that are finished."""
+    for log in study.training_logs():
         log.unlink()
-    process = repository.start(*arguments)
+    process = study.start(*arguments)
     try:
         while not moment():
             assert process.poll() is None, process.communicate()
             time.sleep(0.02)
     finally:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-    assert process.returncode == -signal.SIGKILL
-    assert processes(repository) == []
-    assert [path for path in (repository.folder / "results").rglob("*") if path.is_file()] == []
-    repository.snakemake("--unlock")
+        kill(process)
+    kept = study.check_finished()
+    names = {path.with_suffix("") for path in kept}
+    made = [path for path in (study.folder / "results").rglob("*") if path.is_file()]
+    assert {path.with_name(path.name.partition(".")[0]) for path in made} == names
+    study.snakemake("--unlock")
+    return kept
 
 
-def check_resumed(repository, undisturbed, algorithm):
-    """The same command finishes the run, with the bytes of one that was never killed."""
-    done = repository.snakemake("--", *targets(repository, algorithm))
-    assert done.returncode == 0, done.stderr
-    expected = {name: text for name, text in undisturbed.results.items() if algorithm in name}
-    assert expected
-    assert repository.results() == expected
-    assert leftovers(repository) == []
-
-
-def test_a_vectorised_baseline_killed_while_it_trains(repository, undisturbed):
+def test_a_vectorised_baseline_killed_while_it_trains(fresh):
     """Sixteen environments at once, with observations and rewards normalised."""
-    wanted = ("--", *targets(repository, "a2c-authors"))
+    study = fresh("study")
+    wanted = ("--", *study.targets("a2c-authors"))
     for evaluations in (1, 5):
-        kill_when(lambda n=evaluations: len(progress(repository)) >= n, repository, *wanted)
-        last = progress(repository)[-1]
-        assert " of 20,000 timesteps" in last
-        assert "20,000 of 20,000" not in last
-    check_resumed(repository, undisturbed, "a2c-authors")
+        assert kill_when(lambda n=evaluations: len(progress(study)) >= n, study, *wanted) == {}
+        assert "20,000 of 20,000" not in progress(study)[-1]
+    study.finish(*wanted, kept={}, only="a2c-authors")
 
 
-def test_an_agent_killed_in_a_plan_within_an_episode(repository, undisturbed):
-    planners = repository.folder / "powr" / "optimistic" / "planners.py"
-    source = planners.read_text()
-    planners.write_text(source + HOLD)
-    planning = repository.folder / "planning"
-    kill_when(planning.exists, repository, "--", *targets(repository, "optimistic-powr"))
-    assert "100 of 300 timesteps" in progress(repository)[-1]  # the next evaluation is at 178
-    planners.write_text(source)
-    check_resumed(repository, undisturbed, "optimistic-powr")
+@pytest.mark.parametrize(
+    ("algorithm", "module", "method", "condition", "timesteps"),
+    [
+        # At 400 timesteps: the dictionary has grown by the second episode, the features have not.
+        ("powr", "solvers/nystrom.py", "FeatureTable.grow", "arguments[0] > 300", 316),
+        # The rewards are those of the episode under way, which has 200 timesteps.
+        ("optimistic-powr", "optimistic/planners.py", "BoxPlanner.plan", PLAN_WITHIN_EPISODE, 100),
+    ],
+    ids=["Nystrom fit", "plan within an episode"],
+)
+def test_an_agent_killed_while_it_learns(fresh, algorithm, module, method, condition, timesteps):
+    study = fresh("study")
+    wanted = ("--", *study.targets(algorithm))
+    source = study.folder / "powr" / module
+    text = source.read_text()
+    source.write_text(text + HOLD.format(method=method, condition=condition))
+    assert kill_when((study.folder / "held").exists, study, *wanted) == {}
+    assert f"{timesteps} of 500 timesteps" in progress(study)[-1]  # the last evaluation before
+    source.write_text(text)
+    study.finish(*wanted, kept={}, only=f"single/MountainCar-v0/{algorithm}/")
+
+
+def test_the_multiverse_killed_in_its_runs(fresh):
+    study = fresh("study")
+    kept = {}
+    for finished in (0, 1, 3):
+
+        def moment(finished=finished):
+            done = {path.stem for path in study.run_files()}
+            under_way = {path.stem for path in study.training_logs()} - done
+            return len(done) == finished and under_way
+
+        now = kill_when(moment, study, "--", "multiverse_runs")
+        assert len(now) == finished
+        assert kept.items() <= now.items()
+        kept = now
+    study.finish("--", "multiverse_runs", kept=kept, only="multiverse/")

@@ -5,16 +5,7 @@ import re
 
 import numpy as np
 import pytest
-from gymnasium.spaces import (
-    Box,
-    Dict,
-    Discrete,
-    MultiBinary,
-    MultiDiscrete,
-    Sequence,
-    Text,
-    Tuple,
-)
+from gymnasium.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete, Text, Tuple
 
 from powr import POWR, OptimisticPOWR
 from powr.kernels import Dirac, Gaussian
@@ -46,7 +37,6 @@ def test_actions_must_be_discrete(space):
         Dict({"x": Discrete(2), "y": Box(-1.0, 1.0, (2,))}),
         Tuple([Discrete(2), Tuple([Box(-1.0, 1.0)])]),
         Text(5),
-        Sequence(Discrete(2)),
     ],
     ids=str,
 )
@@ -56,16 +46,11 @@ def test_observations_must_be_finite_or_a_box(space):
     assert str(space) in str(caught.value)
 
 
-@pytest.mark.parametrize("shape", [(0,), (3, 0)])
-def test_a_box_must_hold_a_number(shape):
+def test_a_box_must_hold_a_number_and_an_environment_be_one():
     with pytest.raises(ValueError, match=r"observation space Box.* is empty: use Discrete\(1\)"):
-        POWR(untouchable(Box(-1.0, 1.0, shape)))
-
-
-@pytest.mark.parametrize("env", [None, 3, object, {"id": "CartPole-v1"}], ids=str)
-def test_env_must_be_an_environment_or_an_id(env):
+        POWR(untouchable(Box(-1.0, 1.0, (3, 0))))
     with pytest.raises(TypeError, match=r"gymnasium\.Env or the id of one, got"):
-        POWR(env)
+        POWR({"id": "CartPole-v1"})
 
 
 # -- settings -------------------------------------------------------------------------------------
@@ -77,30 +62,22 @@ COMMON = [
     ("gamma", NAN, ValueError),
     ("gamma", "0.9", TypeError),
     ("step_size", 0, ValueError),
-    ("step_size", -1.0, ValueError),
     ("step_size", INF, ValueError),
     ("step_size", True, TypeError),
     ("mirror_steps", 0, ValueError),
     ("mirror_steps", 2.5, TypeError),
     ("mirror_steps", True, TypeError),
     ("regularization", 0.0, ValueError),
-    ("regularization", -1e-6, ValueError),
-    ("regularization", INF, ValueError),
     ("seed", -1, ValueError),
     ("seed", 0.5, TypeError),
-    ("seed", True, TypeError),
     ("kernel", "Gaussian", TypeError),
 ]
 SETTINGS = {
     POWR: [
         *COMMON,
         ("episodes_per_epoch", 0, ValueError),
-        ("episodes_per_epoch", 1.5, TypeError),
-        ("restart", None, TypeError),
         ("restart", 1, TypeError),
         ("method", "subset", ValueError),
-        ("method", None, ValueError),
-        ("max_rank", 0, ValueError),
         ("max_rank", None, TypeError),
     ],
     OptimisticPOWR: [
@@ -108,6 +85,9 @@ SETTINGS = {
         ("prior", INF, ValueError),
         ("prior", "optimistic", TypeError),
         ("plan_within_episodes", 1, TypeError),
+        ("cautious", None, TypeError),
+        ("keep_best", 0, TypeError),
+        ("terminal_values", "yes", TypeError),
     ],
 }
 
@@ -137,16 +117,10 @@ def test_low_rank_is_still_understood():
     assert POWR("MountainCar-v0", method="low_rank").learn(210).model_.method_ == "nystrom"
 
 
-# -- kernels --------------------------------------------------------------------------------------
-
-
 # -- calls ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("total", "error"),
-    [(0, ValueError), (-5, ValueError), (1.5, TypeError), (NAN, TypeError), ("10", TypeError)],
-)
+@pytest.mark.parametrize(("total", "error"), [(0, ValueError), (1.5, TypeError), ("10", TypeError)])
 def test_total_timesteps_must_be_a_count(total, error):
     with pytest.raises(error, match=rf"total_timesteps must .*got {re.escape(repr(total))}"):
         POWR(untouchable()).learn(total)

@@ -74,6 +74,14 @@ def test_no_new_states_change_nothing():
     assert dictionary.is_accurate
 
 
+def test_no_pivots_are_chosen_below_the_rounding_error():
+    """A tolerance of 0 would take pivots from what rounding leaves of a smooth kernel."""
+    dictionary = Dictionary(Gaussian(1.0), (1,), 0.0, max_rank=1000)
+    dictionary.grow(np.linspace(0.0, 1.0, 400)[:, None])
+    assert dictionary.rank < 20
+    assert dictionary.is_accurate
+
+
 def test_lost_accuracy_is_noticed():
     """Pivots on a line one after the other, each close to the last, then a state far away."""
     line = np.linspace(0.0, 1.0, 400)[:, None]

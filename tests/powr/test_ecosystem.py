@@ -8,14 +8,12 @@ from pathlib import Path
 import gymnasium
 import numpy as np
 import pytest
-from gymnasium.spaces import Dict, Discrete, MultiDiscrete
 from setuptools import build_meta
 from stable_baselines3.common.evaluation import evaluate_policy
 from stable_baselines3.common.vec_env import DummyVecEnv
 
 from powr import POWR, OptimisticPOWR
 from tests.powr.environments import KINDS, Corridor, assert_same, probabilities
-from tests.powr.test_spaces import Disguised
 
 ROOT = Path(__file__).parents[2]
 
@@ -33,16 +31,8 @@ def car():
     return gymnasium.make("MountainCar-v0", max_episode_steps=60)
 
 
-def told():
-    space = Dict({"half": Discrete(2), "place": MultiDiscrete([5])})
-    return Disguised(space, lambda i: {"half": i // 5, "place": np.array([i % 5])})
-
-
-TRAINED = {"finite": (lake, 3000), "box": (car, 200), "Dict": (told, 200)}
-
-
 @pytest.mark.parametrize("wrap", [lambda make: make(), lambda make: DummyVecEnv([make] * 3)])
-@pytest.mark.parametrize(("make", "timesteps"), TRAINED.values(), ids=TRAINED)
+@pytest.mark.parametrize(("make", "timesteps"), [(lake, 3000), (car, 200)])
 @pytest.mark.parametrize("cls", [POWR, OptimisticPOWR])
 def test_evaluate_policy_takes_an_agent(cls, make, timesteps, wrap):
     agent = cls(make(), seed=1000).learn(timesteps)
@@ -53,15 +43,6 @@ def test_evaluate_policy_takes_an_agent(cls, make, timesteps, wrap):
     if make is lake:
         assert returns == [1.0] * 6
         assert lengths == [6] * 6
-
-
-def test_evaluate_policy_can_sample():
-    agent = POWR("CartPole-v1", seed=1000)  # untrained: every action alike
-    mean, spread = evaluate_policy(
-        agent, gymnasium.make("CartPole-v1"), n_eval_episodes=30, deterministic=False
-    )
-    assert 15 < mean < 30
-    assert spread > 0
 
 
 @pytest.mark.parametrize("cls", [POWR, OptimisticPOWR])

@@ -108,24 +108,6 @@ def test_values_are_finite_and_vanish_far_from_the_data(data, kernel):
             assert (np.abs(q(np.full((1, 2), 1e6))) <= 1e-9 * scale).all()
 
 
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("gamma", GAMMAS)
-@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
-def test_one_transition_has_its_value_in_closed_form(kernel, gamma, method):
-    state = np.zeros((1, 2))
-    data = {
-        "states": state,
-        "actions": [1],
-        "rewards": [3.0],
-        "next_states": state,
-        "terminated": [False],
-    }
-    for regularization in REGULARIZATIONS:
-        q = action_values(data, kernel, method, regularization, gamma)(state)
-        expected = 3.0 / (1 + regularization - gamma / 3)
-        np.testing.assert_allclose(q, [[0, expected, 0]], rtol=1e-7, atol=1e-12)
-
-
 AGENTS = [
     *((OptimisticPOWR, continuous, {}) for continuous in (False, True)),
     (POWR, False, {}),

@@ -1,20 +1,24 @@
 """The extension: optimism, the rhythm of plans, scales of rewards, and what is chosen and said."""
 
+import warnings
+
 import gymnasium
 import numpy as np
 import pytest
-from gymnasium.spaces import Discrete
+from gymnasium.spaces import Box, Discrete
 
 from powr import OptimisticPOWR
 from powr.data import History
 from powr.kernels import Dirac, Exponential, Matern52
 from powr.mirror_descent import softmax
+from powr.optimistic.diagnosis import failure
 from powr.optimistic.displacement import DisplacementModel
 from powr.optimistic.growing_steps import POLICY_ITERATION, VALUE_ITERATION, settle
-from powr.optimistic.news import News
 from powr.optimistic.planners import FinitePlanner
+from powr.optimistic.track_record import TrackRecord
+from powr.optimistic.visits import Visits
 from powr.tabular import TabularMDP
-from tests.powr.environments import PLACES, Corridor
+from tests.powr.environments import PLACES, Corridor, Paid
 
 SCALES = [1e-3, 1.0, 1e3]
 
@@ -141,11 +145,11 @@ class Planner(FinitePlanner):
 @pytest.mark.parametrize("prior", [None, 20.0])
 def test_the_untried_is_preferred_while_acting_and_never_shown(prior):
     planner = Planner(prior=prior)
-    planner.observe((0, 0, 1.0, 1, False), False)
+    planner.observe((0, 0, 0.0, 1, False), False)
     planner.observe((1, 1, 5.0, 2, True), True)
     planner.plan()
     np.testing.assert_array_equal(planner.policy.greedy([0, 1]), [1, 0])
-    np.testing.assert_array_equal(planner.shown.greedy([0, 1]), [0, 1])
+    np.testing.assert_array_equal(planner.target_policy.greedy([0, 1]), [0, 1])
 
 
 @pytest.mark.parametrize(("reward", "preferred"), [(0.5, 0), (-0.5, 1)])
@@ -162,19 +166,30 @@ def test_the_untried_is_worth_the_best_return_seen(reward, preferred):
 
 def test_where_nothing_is_random_a_plan_is_due_at_first_visits_only():
     planner = Planner()
-    due = [planner.observe((0, 0, 1.0, 0, False), False)]
+    due = [planner.observe((0, 0, -1.0, 0, False), False)]
     planner.plan()
-    due += [planner.observe((0, 0, 1.0, 0, False), False) for _ in range(50)]
+    due += [planner.observe((0, 0, -1.0, 0, False), False) for _ in range(50)]
     assert due == [True] + [False] * 50
+
+
+def test_a_reward_that_becomes_income_is_worth_a_plan():
+    """The optimism of unvisited pairs rises with it."""
+    planner = Planner()
+    due = []
+    for _ in range(10):
+        due.append(planner.observe((0, 0, 1.0, 0, False), False))
+        if due[-1]:
+            planner.plan()
+    assert np.flatnonzero(due).tolist() == [0, 4]
 
 
 def test_in_many_states_plans_wait_for_a_share_of_news():
     """From one new state to the next, as where states hardly ever repeat."""
-    news, planned = News(), [0]
+    visits, planned = Visits(), [0]
     for number in range(1, 2001):
-        if news.see((number, 0), (number + 1, -1.0, False)):
+        if visits.observe((number, 0), (number + 1, -1.0, False)):
             planned.append(number)
-            news.pairs = set()
+            visits.unplanned = set()
     assert planned[:1001] == [*range(1001)]  # at once
     growth = np.divide(planned[1001:], planned[1000:-1])
     np.testing.assert_allclose(growth, 1.01, atol=0.001)
@@ -248,6 +263,7 @@ FINITE_SETTINGS = {
     "prior": 7.0,
     "plan_within_episodes": False,
 }
+# What `predict` shows, or what only terminating rewards change: each has a test of its own.
 BOX_SETTINGS = {
     "kernel": Matern52(0.5),
     "gamma": 0.5,
@@ -310,7 +326,8 @@ def test_what_was_chosen_is_said_with_the_reason(make):
         ([], 1.0, "nothing was seen"),
         ([[-1.0, -1.0, -1.0], [-1.0]], -1.0, "best discounted return-to-go seen"),
         ([[0.0, 8.0]], 8.0, "best discounted return-to-go seen"),  # its end was what paid
-        ([[1.0, 1.0, 1.0]], 2.0, "largest reward so far at every step"),
+        ([[1.0] * 6], 2.0, "largest repeated reward so far at every step"),
+        ([[0.0, 9.0, 0.0, 0.0, 0.0, 0.0]], 9.0, "best discounted return-to-go seen"),  # once only
         ([[0.0], [0.0]], 1.0, "are alike"),
     ],
 )
@@ -323,3 +340,139 @@ def test_the_prior_is_said_to_be_what_it_is(episodes, best, reason):
     value, why = planner.chosen()["prior"]
     assert value == planner.returns.best == best
     assert reason in why
+
+
+# -- what is kept, and what is said of failures ---------------------------------------------------
+
+
+class Navigation(gymnasium.Env):
+    """Four moves of 0.08 in the unit square; a disc in it pays 1 and ends the episode."""
+
+    def __init__(self):
+        self.observation_space, self.action_space = Box(0.0, 1.0, (2,), np.float64), Discrete(4)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.place, self.time = self.np_random.uniform(0.0, 0.5, 2), 0
+        return self.place.copy(), {}
+
+    def step(self, action):
+        move = 0.08 * np.array([[1, 0], [-1, 0], [0, 1], [0, -1]])[action]
+        self.place, self.time = np.clip(self.place + move, 0.0, 1.0), self.time + 1
+        there = bool(np.hypot(*(self.place - 0.8)) < 0.1)
+        return self.place.copy(), float(there), there, self.time == 200, {}
+
+
+def test_a_goal_that_pays_on_termination_is_reached_in_a_box():
+    agent = OptimisticPOWR(Navigation(), seed=1000).learn(1000)
+    assert agent.episode_returns[-10:] == [1.0] * 10
+    smeared = OptimisticPOWR(Navigation(), terminal_values=False, seed=1000).learn(1000)
+    assert sum(smeared.episode_returns) < sum(agent.episode_returns)
+
+
+def test_the_reward_of_a_terminating_step_is_the_value_of_its_end():
+    (states, actions, rewards, next_states, terminated), *_ = linear_system()
+    rewards = np.where(terminated, 5.0, rewards)
+    model = model_of((states, actions, rewards, next_states, terminated))
+    np.testing.assert_allclose(model.map(states / model.scale)[:, :, 2], -1.0, atol=1e-3)
+    q = model.action_values(states[terminated])
+    paid = q[np.arange(len(q)), actions[terminated]]
+    np.testing.assert_allclose(paid, 5.0, atol=0.5)
+
+
+def test_the_value_kernel_is_narrow_until_anything_was_learned():
+    columns, *_ = linear_system()
+    assert model_of(columns).kernel.bandwidth == 2.0
+    nothing = (*columns[:4], np.zeros_like(columns[4]))
+    assert model_of(nothing).kernel.bandwidth == 0.2
+
+
+def test_the_best_plan_is_chosen_only_where_the_last_episodes_are_clearly_worse():
+    record = TrackRecord()
+    assert record.choose("newest") == "newest"
+    for episode in range(8):
+        record.add(100.0 + episode % 2, f"good {episode}")
+    assert record.choose("newest") == "newest"
+    for episode in range(8):
+        record.add(90.0 + 40 * (episode % 2), "uneven")
+    assert record.choose("newest") == "newest"
+    for episode in range(8):
+        record.add(50.0 + episode % 2, "bad")
+    assert record.choose("newest") == "uneven"
+
+
+def collapsed(**settings):
+    """An agent in a box whose last episodes were worse than those before."""
+    agent = OptimisticPOWR(Navigation(), seed=1000, **settings).learn(600)
+    for _ in range(12):  # what is collected in a broken environment counts like all else
+        agent.env.place = np.full(2, 0.5)
+        agent._interface.env.step = lambda action: (np.full(2, 0.5), -1.0, True, False, {})
+        agent.learn(1)
+    return agent
+
+
+def test_an_older_plan_is_shown_after_a_collapse_and_survives_a_file(tmp_path):
+    places = np.random.default_rng(1000).uniform(0, 1, (20, 2))
+    agent = collapsed()
+    shown = agent._planner._record.choose(agent._planner._newest)
+    assert shown is not agent._planner._newest
+    assert not np.array_equal(
+        collapsed(keep_best=False).action_values(places), agent.action_values(places)
+    )
+    agent.save(tmp_path / "agent.npz")
+    twin = OptimisticPOWR.load(tmp_path / "agent.npz", Navigation())
+    np.testing.assert_array_equal(twin.action_values(places), agent.action_values(places))
+    agent._current = None  # as after an interrupt
+    np.testing.assert_array_equal(twin.action_values(places), agent.action_values(places))
+
+
+def test_in_a_box_the_policy_shown_has_no_optimism():
+    agent = OptimisticPOWR(Navigation(), seed=1000).learn(300)
+    acting, target = agent.model_, agent._planner._target_model()
+    assert acting.prior == 1.0
+    assert target.prior == acting.values.min() < acting.prior
+    agent.cautious = False
+    agent._current = None
+    assert agent._planner._target_model() is agent.model_
+
+
+def test_bad_luck_at_first_does_not_rule_a_pair_out_for_ever():
+    """Arm 1 is the better one, but was seen to fail twice; arm 0 is visited a thousand times."""
+    planner = Planner(gamma=0.5)
+    for _ in range(2):
+        planner.observe((0, 1, 0.0, 1, True), True)
+    for visit in range(1000):
+        planner.observe((0, 0, float(visit % 2), 1, True), True)
+    planner.plan()
+    assert planner.policy.greedy([0]) == [1]
+
+
+@pytest.mark.parametrize(
+    ("returns", "message"),
+    [
+        ([0.0] * 39, None),
+        ([0.0] * 40, "all 40 episodes so far had the return 0"),
+        ([1.0, *[0.0] * 38, 0.5], "best return so far, 1, came in episode 1 of 40"),
+        ([*range(40)], None),
+        ([*range(39), 5], None),
+    ],
+)
+def test_returns_that_speak_of_failure_are_named(returns, message):
+    said = failure([float(each) for each in returns])
+    assert said is None if message is None else message in said
+
+
+def test_failure_is_warned_of_once_and_said_among_the_settings():
+    agent = OptimisticPOWR(Paid(0.0), seed=1000)
+    with pytest.warns(UserWarning, match="all 50 episodes so far had the return 0"):
+        agent.learn(500)
+    assert "nothing was learned" in agent.settings_["failure"][1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        agent.learn(100)
+
+
+def test_observations_whose_scale_shifts_are_warned_of():
+    env = gymnasium.wrappers.NormalizeObservation(gymnasium.make("MountainCar-v0"))
+    with pytest.warns(UserWarning, match="NormalizeObservation changes its scale.*leave the wrapp"):
+        OptimisticPOWR(env, seed=1000).learn(10)

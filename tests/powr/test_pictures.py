@@ -16,7 +16,7 @@ from powr import POWR, OptimisticPOWR
 from powr.environments.episodes import Moment
 from powr.pictures import draw, episodes, explain, render_episode
 from powr.pictures.episodes import CHOSEN, OTHER, PANEL_WIDTH
-from powr.pictures.layouts import action_names, layout_of
+from powr.pictures.layouts import layout_of
 from powr.pictures.planes import PlaneSample
 from powr.tabular import TabularMDP
 from tests.powr.environments import Corridor
@@ -157,13 +157,9 @@ def test_a_png_is_written_whole_and_leaves_the_agent_as_it_is(tmp_path):
     assert (tmp_path / "0.npz").read_bytes() == (tmp_path / "1.npz").read_bytes()
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [("lake.gif", "must end in .png for a picture"), ("nowhere/lake.png", "no folder")],
-)
-def test_no_file_is_left_where_none_can_be_written(name, message, lake, tmp_path):
-    with pytest.raises((ValueError, OSError), match=message):
-        explain(lake, tmp_path / name)
+def test_no_file_is_left_where_none_can_be_written(lake, tmp_path):
+    with pytest.raises(ValueError, match=r"must end in \.png for a picture"):
+        explain(lake, tmp_path / "lake.gif")
     assert os.listdir(tmp_path) == []
 
 
@@ -243,11 +239,6 @@ def test_bars_are_as_long_as_the_actions_are_likely():
     assert (chosen, other) == (pytest.approx(full / 4, abs=2), pytest.approx(full / 2, abs=2))
     assert bar_lengths([0.0, 1.0, 0.0], action=6, first_action=5) == [full, 0]
     assert min(bar_lengths(np.full(18, 1 / 18), action=17)) > 0  # eighteen find room
-
-
-def test_actions_are_named_where_their_names_are_known():
-    assert action_names(gymnasium.make("FrozenLake-v1")) == ("left", "down", "right", "up")
-    assert action_names(gymnasium.make("Acrobot-v1")) == ["0", "1", "2"]
 
 
 def test_a_long_episode_is_thinned_and_small(tmp_path):

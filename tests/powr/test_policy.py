@@ -1,8 +1,5 @@
 """Policies and functions of states: one answer by every way of asking, copies that stand alone."""
 
-import copy
-import pickle
-
 import numpy as np
 import pytest
 
@@ -55,20 +52,6 @@ def test_acting_at_one_state_equals_sampling_at_many(kernel, states, others):
         assert [policy.act(one, draw) for draw in draws] == many.tolist()
         expected = policy.probabilities(state[None])[0]
         np.testing.assert_allclose(np.bincount(many, minlength=3) / 50, expected, atol=0.02 + 1e-9)
-
-
-@every_case
-@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])  # noqa: S301
-def test_a_copy_answers_the_same_and_stands_alone(kernel, states, others, duplicate):
-    policy, _ = policy_over(kernel, states)
-    twin = duplicate(policy)
-    assert type(twin) is type(policy)
-    before = policy(others)
-    np.testing.assert_array_equal(twin(others), before)
-    for values in vars(twin.exponents).values():
-        if isinstance(values, np.ndarray):
-            values += 1
-    np.testing.assert_array_equal(policy(others), before)
 
 
 def test_states_that_the_table_does_not_know_have_the_value_0():

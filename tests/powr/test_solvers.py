@@ -7,7 +7,7 @@ from benchmarks.literal import kernels as literal
 from powr import kernels
 from powr.data import Counts
 from powr.kernels import Dirac, Exponential, Gaussian
-from powr.solvers import choose_method, exact, make_solver
+from powr.solvers import exact, make_solver
 from powr.solvers.empirical_mdp import DenseBellman, EmpiricalMDP, SparseBellman
 from powr.solvers.exact import ExactModel
 from powr.solvers.nystrom import NystromModel
@@ -144,24 +144,6 @@ class TestEverySolver:
             for each in (solver, twice)
         )
         close(found, expected)
-
-    def test_its_arguments_stay_as_they_are(self, case):
-        solver, data = case[0], case[0].data
-        policy, rewards = some_policy(len(data.index)), data.pair_reward.copy()
-        before = policy.copy(), rewards.copy()
-        solver.regress(rewards, REGULARIZATION)
-        first = solver.solve(rewards, policy, GAMMA, REGULARIZATION).copy()
-        solver.at_states(first), solver.coefficients(first)
-        close(solver.solve(rewards, policy, GAMMA, REGULARIZATION), first)
-        np.testing.assert_array_equal(policy, before[0])
-        np.testing.assert_array_equal(rewards, before[1])
-
-
-def test_auto_is_exact_as_long_as_that_is_cheap():
-    assert choose_method("auto", Gaussian(1.0), 1000, 1000) == "exact"
-    assert choose_method("auto", Gaussian(1.0), 1001, 1000) == "nystrom"
-    assert choose_method("auto", Dirac(), 10**6, 1000) == "exact"
-    assert choose_method("exact", Gaussian(1.0), 10**6, 1000) == "exact"
 
 
 @pytest.mark.parametrize("n_entries", [0, 30, 1000])

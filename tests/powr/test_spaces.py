@@ -45,37 +45,20 @@ def test_each_observation_of_a_finite_space_has_a_state_of_its_own(space, size):
         assert set(states.values()) == set(range(size))
 
 
-@pytest.mark.parametrize(
-    "space",
-    [space for space, _ in FINITE.values()] + [MANY, Box(-1, 1, (3,)), Box(0, 9, (2, 2))],
-    ids=[*FINITE, "hashed", "vector", "matrix"],
-)
-def test_a_batch_has_the_states_of_its_observations(space):
-    space.seed(1)
-    observations = observations_of(space)
-    samples = [space.sample() for _ in range(7)]
-    states, single = observations.states(batch_of(space, samples))
-    assert not single
-    np.testing.assert_array_equal(states, [observations.state(sample) for sample in samples])
-    for sample in samples:
-        one, single = observations.states(sample)
-        assert single
-        np.testing.assert_array_equal(one, [observations.state(sample)])
-
-
-PARTS = {
+BATCHES = {name: space for name, (space, _) in FINITE.items()} | {
+    "hashed": MANY,
+    "vector": Box(-1, 1, (3,)),
+    "matrix": Box(0, 9, (2, 2)),
     "Blackjack": Tuple([Discrete(32), Discrete(11), Discrete(2)]),
     "as many numbers as parts": Tuple([MultiDiscrete([4, 4]), MultiBinary(2)]),
     "one part": Tuple([Discrete(9)]),
-    "Dict": FINITE["Dict"][0],
-    "nested": FINITE["nested"][0],
     "tuples of tuples": Tuple([Tuple([Discrete(3), Discrete(4)]), Tuple([Discrete(5)] * 2)]),
 }
 
 
-@pytest.mark.parametrize("n", range(1, 6))
-@pytest.mark.parametrize("space", PARTS.values(), ids=PARTS)
-def test_a_list_of_observations_is_a_batch_whatever_its_length(space, n):
+@pytest.mark.parametrize("n", [1, 2, 3, 7])
+@pytest.mark.parametrize("space", BATCHES.values(), ids=BATCHES)
+def test_a_batch_of_any_length_has_the_states_of_its_observations(space, n):
     space.seed(n)
     observations = observations_of(space)
     samples = [space.sample() for _ in range(n)]
@@ -83,11 +66,15 @@ def test_a_list_of_observations_is_a_batch_whatever_its_length(space, n):
     for batch in (samples, batch_of(space, samples)):
         states, single = observations.states(batch)
         assert not single
-        assert states.tolist() == expected
+        np.testing.assert_array_equal(states, expected)
+    for sample, state in zip(samples, expected, strict=True):
+        one, single = observations.states(sample)
+        assert single
+        np.testing.assert_array_equal(one, [state])
 
 
 def test_a_tuple_of_numbers_may_come_as_a_list_or_an_array():
-    observations = observations_of(PARTS["Blackjack"])
+    observations = observations_of(BATCHES["Blackjack"])
     rows = [(14, 10, 0), (20, 3, 1), (5, 1, 0)]
     expected = [observations.state(row) for row in rows]
     assert len(set(expected)) == 3
@@ -116,15 +103,10 @@ def test_more_combinations_than_integers_are_hashed_alike_in_every_process():
     [
         (MultiDiscrete([2, 3]), [0, 3], r"observation must lie within MultiDiscrete.*, got 3"),
         (MultiDiscrete([2, 3]), [0.0, 1.0], r"integers of MultiDiscrete.*float64"),
-        (
-            MultiDiscrete([2, 3]),
-            [0, 1, 1],
-            "observation must be of MultiDiscrete|integers of Multi",
-        ),
         (Dict({"a": Discrete(2)}), {"a": 2}, r"observation\['a'\] must lie within"),
-        (PARTS["Blackjack"], (1, 2), "observation must be of Tuple"),
-        (PARTS["Blackjack"], [(1, 2, 0), (1, 2)], r"observation must be of Tuple.*got \(1, 2\)"),
-        (PARTS["Blackjack"], 3, "observation must be of Tuple"),
+        (BATCHES["Blackjack"], (1, 2), "observation must be of Tuple"),
+        (BATCHES["Blackjack"], [(1, 2, 0), (1, 2)], r"observation must be of Tuple.*got \(1, 2\)"),
+        (BATCHES["Blackjack"], 3, "observation must be of Tuple"),
         (Dict({"a": Discrete(2)}), {"b": 1}, "observation must be of Dict"),
         (Box(0, 1, (2, 3)), np.zeros((4, 3, 2)), r"\(2, 3\) or \(n, 2, 3\), got \(4, 3, 2\)"),
     ],
@@ -157,7 +139,7 @@ DISGUISES = {
 
 @pytest.mark.parametrize(("space", "tell"), DISGUISES.values(), ids=DISGUISES)
 @pytest.mark.parametrize("cls", [POWR, OptimisticPOWR])
-def test_an_agent_learns_the_same_whatever_the_words(cls, space, tell, tmp_path):
+def test_an_agent_learns_the_same_from_any_finite_space(cls, space, tell, tmp_path):
     plain, agent = cls(Corridor()).learn(105), cls(Disguised(space, tell)).learn(105)
     assert agent.observation_space is space
     assert agent.episode_returns == plain.episode_returns

@@ -10,13 +10,10 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium.wrappers import TimeLimit, TransformReward
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from powr import POWR, OptimisticPOWR
 from powr.kernels import BUILT_IN, Dirac, Exponential, Gaussian, Matern52
 from powr.storage import algorithm_of
-from powr.world_model import WorldModel
 from tests.powr.environments import Corridor, assert_same, probabilities
 
 pytestmark = pytest.mark.filterwarnings("ignore:the world model gave action values beyond")
@@ -83,17 +80,6 @@ def test_an_agent_can_be_saved_at_any_time(cls, n, continuous, path):
     agent.save(path)
     loaded = cls.load(path, env())
     np.testing.assert_array_equal(probabilities(loaded), probabilities(agent))
-    assert_same(loaded.learn(60), agent.learn(60))
-
-
-def test_an_agent_saved_after_an_interrupted_plan_goes_on_the_same(path, monkeypatch):
-    agent = POWR(Corridor(continuous=True), seed=4).learn(30)
-    with monkeypatch.context() as patch:
-        patch.setattr(WorldModel, "solve", lambda *_: 1 / 0)
-        with pytest.raises(ZeroDivisionError):
-            agent.learn(30)
-    agent.save(path)
-    loaded = POWR.load(path, Corridor(continuous=True))
     assert_same(loaded.learn(60), agent.learn(60))
 
 
@@ -167,13 +153,13 @@ def test_built_in_kernels_are_kept(kernel, path):
 
 
 class Doubled:
-    """A kernel of one's own."""
+    """A custom kernel."""
 
     def __call__(self, x, y):
         return 2 * Exponential([0.6, 0.06])(x, y)
 
 
-def test_a_kernel_of_ones_own_is_given_to_load(path):
+def test_a_custom_kernel_is_passed_to_load(path):
     agent = POWR("MountainCar-v0", kernel=Doubled(), max_rank=30).learn(250)
     agent.save(path)
     assert_same(POWR.load(path, kernel=Doubled()).learn(250), agent.learn(250))
@@ -184,7 +170,7 @@ def test_a_kernel_of_ones_own_is_given_to_load(path):
 # -- environments ---------------------------------------------------------------------------------
 
 
-def test_the_environment_is_made_anew_with_its_arguments_and_time_limit(path):
+def test_the_environment_is_made_again_with_its_arguments_and_time_limit(path):
     env = gymnasium.make(
         "FrozenLake-v1",
         map_name="8x8",
@@ -282,16 +268,10 @@ def refused(path, message, env=None):
         POWR.load(path, env)
 
 
-@pytest.mark.parametrize("content", [b"", b"hello", b"\x93NUMPY\x01\x00", pickle.dumps([1, 2])])
-def test_another_kind_of_file_is_refused(content, path):
-    path.write_bytes(content)
-    refused(path, "it is not an .npz file")
-
-
-@pytest.mark.parametrize("fraction", [0.1, 0.5, 0.99])
-def test_a_truncated_file_is_refused(saved, path, fraction):
-    content = saved.read_bytes()
-    path.write_bytes(content[: int(fraction * len(content))])
+@pytest.mark.parametrize("content", [b"", b"hello", b"\x93NUMPY\x01\x00", pickle.dumps([1]), 0.5])
+def test_another_kind_of_file_and_a_truncated_one_are_refused(saved, path, content):
+    whole = saved.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2] if content == 0.5 else content)
     refused(path, r"it is not an \.npz file of an agent, or it is damaged")
 
 
@@ -314,7 +294,7 @@ class Bomb:
         return os.mkdir, ("exploded",)
 
 
-@pytest.mark.parametrize("name", ["metadata", "states", "coefficients", "payload"])
+@pytest.mark.parametrize("name", ["metadata", "states", "payload"])
 def test_pickled_objects_are_refused_and_never_run(saved, path, name, monkeypatch):
     rewrite(saved, path, **{name: np.array([Bomb()], dtype=object)})
     monkeypatch.chdir(path.parent)
@@ -322,24 +302,23 @@ def test_pickled_objects_are_refused_and_never_run(saved, path, name, monkeypatc
     assert not os.path.exists("exploded")
 
 
-ABSURD = {
-    "states": [np.zeros((16, 2)), np.zeros(16), np.array(3), np.array(["a"])],
-    "last_states": [np.zeros(1, int)],
-    "breaks": [np.zeros(3, bool)],
-    "actions": [np.zeros(3, int), np.full(105, 200, np.uint8), np.zeros(105)],
-    "rewards": [np.full(105, np.nan), np.zeros(10**6), np.array(1.0)],
-    "terminated": [np.full(105, 0.5), np.zeros(3, bool)],
-    "ended": [np.zeros(3, bool), np.zeros(105)],
-    "coefficients": [np.zeros((1, 4)), np.zeros((16, 5)), np.full((16, 4), np.nan)],
-}
-
-
 @pytest.mark.parametrize(
-    ("name", "array"), [(name, array) for name, arrays in ABSURD.items() for array in arrays]
+    ("name", "array", "message"),
+    [
+        ("states", np.zeros(105), "must be integers"),
+        ("last_states", np.zeros(1, int), "do not fit"),
+        ("actions", np.full(105, 200, np.uint8), "actions must lie between 0 and 3, got 200"),
+        ("rewards", np.full(105, np.nan), "rewards must be finite"),
+        ("terminated", np.zeros(3, bool), "all five arrays must have one length"),
+        ("ended", np.zeros(105), "its episodes do not fit its transitions"),
+        ("coefficients", np.zeros((1, 4)), r"its coefficients of shape \(1, 4\) do not fit 1. st"),
+        ("coefficients", np.full((16, 4), np.nan), "its coefficients must be finite"),
+        ("coefficients", np.full((16, 4), "a"), "its coefficients are <U1, not numbers"),
+    ],
 )
-def test_arrays_that_do_not_fit_are_refused(saved, path, name, array):
+def test_arrays_that_do_not_fit_are_refused(saved, path, name, array, message):
     rewrite(saved, path, **{name: array})
-    refused(path, "")
+    refused(path, message)
 
 
 NOT_AS_SAVED = "its contents are not as save writes them"
@@ -347,7 +326,6 @@ BAD_METADATA = {
     "another format": (lambda m: m.update(format=2, version="1.0"), r"format 2, written by powr 1"),
     "id that imports": (lambda m: m["environment"].update(id="os:CartPole-v1"), "import a module"),
     "unknown id": (lambda m: m["environment"].update(id="Nothing-v0"), "cannot be made here"),
-    "unknown argument": (lambda m: m["environment"]["kwargs"].update(x=1), "cannot be made here"),
     "unknown kernel": (lambda m: m.update(kernel={"name": "POWR"}), "its kernel 'POWR' is not"),
     "kernel with bandwidth": (
         lambda m: m.update(kernel={"name": "Dirac", "bandwidth": 1}),
@@ -356,10 +334,7 @@ BAD_METADATA = {
     "bad setting": (lambda m: m["settings"].update(gamma=2.0), "gamma must be"),
     "unknown setting": (lambda m: m["settings"].update(speed=2.0), NOT_AS_SAVED),
     "later epochs": (lambda m: m["state"]["epochs"].append(1000), "its epochs .* do not fit 105"),
-    "negative epochs": (lambda m: m["state"].update(epochs=[-1]), "its epochs"),
-    "no list of epochs": (lambda m: m["state"].update(epochs=3), NOT_AS_SAVED),
     "episodes": (lambda m: m.update(starts=[50, 3]), "its episodes do not fit"),
-    "no settings": (lambda m: m.pop("settings"), NOT_AS_SAVED),
     "random state": (lambda m: m["random_states"].update(training={}), ""),
 }
 
@@ -368,67 +343,3 @@ BAD_METADATA = {
 def test_metadata_that_do_not_fit_are_refused(saved, path, change, message):
     rewrite_metadata(saved, path, change)
     refused(path, message)
-
-
-# -- any bytes ------------------------------------------------------------------------------------
-
-json_values = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats()
-    | st.text(max_size=5)
-    | st.sampled_from(["../escaped", "/escaped", "os:system", "__import__('os')", 10**400]),
-    lambda children: (
-        st.lists(children, max_size=3) | st.dictionaries(st.text(max_size=5), children, max_size=3)
-    ),
-    max_leaves=5,
-)
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """The current folder of all that is loaded here: it holds one file, before and after."""
-    before = os.getcwd()
-    os.chdir(tmp_path_factory.mktemp("loading"))
-    yield
-    os.chdir(before)
-
-
-def load_or_refuse(content=None):
-    if content is not None:
-        with open("agent.npz", "wb") as file:
-            file.write(content)
-    refusal = "agent.npz cannot be loaded: "
-    try:
-        POWR.load("agent.npz")
-    except ValueError as error:
-        refusal = str(error)
-    assert refusal.startswith("agent.npz cannot be loaded: ")
-    assert os.listdir() == ["agent.npz"]
-
-
-def places(value, path=()):
-    """Paths to every value inside JSON data."""
-    yield path
-    if isinstance(value, dict):
-        for key in value:
-            yield from places(value[key], (*path, key))
-
-
-def replaced(value, path, new):
-    if not path:
-        return new
-    return {**value, path[0]: replaced(value[path[0]], path[1:], new)}
-
-
-@pytest.mark.filterwarnings("ignore:the agent was trained with the wrappers")
-@settings(max_examples=100)
-@given(data=st.data())
-def test_other_metadata(saved, folder, data):
-    with np.load(saved) as archive:
-        metadata = json.loads(str(archive["metadata"]))
-    path = data.draw(st.sampled_from(sorted(places(metadata), key=repr)))
-    text = json.dumps(replaced(metadata, path, data.draw(json_values)))
-    rewrite(saved, "agent.npz", metadata=np.array(text))
-    load_or_refuse()

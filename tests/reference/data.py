@@ -2,24 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
+from benchmarks.mountain_car import Transitions
 from powr.tabular import TabularMDP
-
-
-class Transitions(NamedTuple):
-    """What `WorldModel.fit` takes: n transitions, one per row."""
-
-    states: np.ndarray
-    actions: np.ndarray
-    rewards: np.ndarray
-    next_states: np.ndarray
-    terminated: np.ndarray
-
-    def rows(self, index) -> Transitions:
-        return Transitions(*(column[index] for column in self))
 
 
 def exact_frequencies(mdp: TabularMDP, max_denominator: int = 12) -> Transitions:

@@ -11,19 +11,12 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-PROGRAMS = {
-    "munged": "munge",
-    "slurmctld": "slurmctld",
-    "slurmd": "slurmd",
-    "sbatch": "slurm-client",
-    "srun": "slurm-client",
-    "squeue": "slurm-client",
-    "scancel": "slurm-client",
-}
+PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun")
 SYSTEM_PATH = f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin"
+SECONDS_TO_START = 60
 
 CONFIGURATION = """\
 ClusterName=loopback
@@ -56,50 +49,40 @@ PartitionName=all Nodes={host} Default=YES MaxTime=INFINITE State=UP
 """
 
 
-class ClusterError(Exception):
-    """The cluster did not start, or did not stop."""
-
-
-def missing_packages() -> list[str]:
-    """Debian packages whose programs are not here."""
-    return sorted(
-        {
-            package
-            for program, package in PROGRAMS.items()
-            if shutil.which(program, path=SYSTEM_PATH) is None
-        }
-    )
+def missing_programs() -> list[str]:
+    return [name for name in PROGRAMS if shutil.which(name, path=SYSTEM_PATH) is None]
 
 
 @contextlib.contextmanager
 def one_node_cluster(folder: Path, cpus: int) -> Iterator[dict[str, str]]:
     """Run Slurm in the block; yields the environment in which its commands find it."""
     environment = configure(folder, cpus)
+    munge = folder / "munge"
+    files = [f"--{name}-file={munge}/{name}" for name in ("key", "log", "pid", "seed")]
+
+    def node_is_idle() -> bool:
+        return slurm(environment, "sinfo", "--noheader", "--format=%t").strip() == "idle"
+
     with contextlib.ExitStack() as daemons:
-        munge = folder / "munge"
-        daemons.enter_context(
-            daemon(
-                folder / "munged.out",
-                ["munged", "--foreground", "--force", f"--key-file={munge}/key"]
-                + [f"--{name}-file={munge}/{name}" for name in ("log", "pid", "seed")]
-                + [f"--socket={munge}/socket"],
-                environment,
-            )
-        )
+
+        def start(*command: str) -> None:
+            daemons.enter_context(daemon(folder / f"{command[0]}.out", command, environment))
+
+        start("munged", "--foreground", "--force", f"--socket={munge}/socket", *files)
         wait_for((munge / "socket").exists, "munged opens its socket", folder)
-        for name in ("slurmctld", "slurmd"):
-            daemons.enter_context(daemon(folder / f"{name}.out", [name, "-D"], environment))
-        wait_for(lambda: node_is_idle(environment), "the node is idle", folder)
+        start("slurmctld", "-D")
+        start("slurmd", "-D")
+        wait_for(node_is_idle, "the node is idle", folder)
         try:
             yield environment
         finally:
             # A job outlives the daemon that started it.
             slurm(environment, "scancel", f"--user={getpass.getuser()}")
-            wait_for(lambda: node_is_idle(environment), "no job is left", folder)
+            wait_for(node_is_idle, "no job is left", folder)
 
 
 def configure(folder: Path, cpus: int) -> dict[str, str]:
-    """Write the keys, the configuration and the wrapper of srun."""
+    """Write the key, the configuration and the wrapper of srun."""
     # Others' daemons may run beside: nothing here is at a fixed place or port.
     for name in ("munge", "state", "spool", "bin"):
         (folder / name).mkdir(parents=True)
@@ -108,7 +91,10 @@ def configure(folder: Path, cpus: int) -> dict[str, str]:
     key = folder / "munge" / "key"
     key.touch(mode=0o600)
     key.write_bytes(secrets.token_bytes(128))
-    controller_port, node_port = free_ports(2)
+    with socket.socket() as controller, socket.socket() as node:
+        for each in (controller, node):
+            each.bind(("127.0.0.1", 0))
+        controller_port, node_port = (each.getsockname()[1] for each in (controller, node))
     configuration = folder / "slurm.conf"
     configuration.write_text(
         CONFIGURATION.format(
@@ -126,28 +112,21 @@ def configure(folder: Path, cpus: int) -> dict[str, str]:
     wrapper = folder / "bin" / "srun"
     wrapper.write_text(f'#!/bin/sh\nSLURM_CONF={configuration} exec {srun} "$@"\n')
     wrapper.chmod(0o755)
-    return {
-        **os.environ,
-        "PATH": f"{folder}/bin:{SYSTEM_PATH}",
-        "SLURM_CONF": str(configuration),
-    }
-
-
-def free_ports(count: int) -> list[int]:
-    with contextlib.ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return [each.getsockname()[1] for each in sockets]
+    path = f"{folder}/bin:{SYSTEM_PATH}"
+    return {**os.environ, "PATH": path, "SLURM_CONF": str(configuration)}
 
 
 @contextlib.contextmanager
-def daemon(log: Path, command: list[str], environment: dict[str, str]) -> Iterator[None]:
+def daemon(log: Path, command: tuple[str, ...], environment: Mapping[str, str]) -> Iterator[None]:
     """Run a program in the foreground of a session of its own, and end the whole session."""
-    command = [shutil.which(command[0], path=SYSTEM_PATH), *command[1:]]
+    program = shutil.which(command[0], path=SYSTEM_PATH)
     with log.open("wb") as output:
         process = subprocess.Popen(
-            command, env=environment, stdout=output, stderr=output, start_new_session=True
+            [program, *command[1:]],
+            env=environment,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
         )
     try:
         yield
@@ -156,22 +135,17 @@ def daemon(log: Path, command: list[str], environment: dict[str, str]) -> Iterat
         try:
             process.wait(timeout=30)
         except subprocess.TimeoutExpired:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
+            os.killpg(process.pid, signal.SIGKILL)
             process.wait()
 
 
-def node_is_idle(environment: dict[str, str]) -> bool:
-    return slurm(environment, "sinfo", "--noheader", "--format=%t").strip() == "idle"
-
-
-def slurm(environment: dict[str, str], *command: str) -> str:
+def slurm(environment: Mapping[str, str], *command: str) -> str:
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     return done.stdout
 
 
-def wait_for(condition: Callable[[], bool], name: str, folder: Path, seconds: float = 60) -> None:
-    deadline = time.monotonic() + seconds
+def wait_for(condition: Callable[[], bool], name: str, folder: Path) -> None:
+    deadline = time.monotonic() + SECONDS_TO_START
     while not condition():
         if time.monotonic() > deadline:
             logs = "\n".join(
@@ -179,7 +153,7 @@ def wait_for(condition: Callable[[], bool], name: str, folder: Path, seconds: fl
                 for path in sorted([*folder.glob("*.out"), *folder.glob("*.log")])
                 for line in path.read_text(errors="replace").splitlines()[-5:]
             )
-            raise ClusterError(f"waited {seconds:g} s in vain until {name}:\n{logs}")
+            raise TimeoutError(f"waited {SECONDS_TO_START} s in vain until {name}:\n{logs}")
         time.sleep(0.2)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from suite import config
-from tests.slurm.cluster import missing_packages, one_node_cluster, processes_of
+from tests.slurm.cluster import missing_programs, one_node_cluster, processes_of
 from tests.workflow.repository import ROOT, Repository, copy_working_tree
 
 pytestmark = pytest.mark.slurm
@@ -24,9 +24,9 @@ LOOPBACK = [
 @pytest.fixture(scope="module")
 def slurm():
     """The environment of a running cluster; none of its processes is left afterwards."""
-    if missing := missing_packages():
+    if missing := missing_programs():
         pytest.fail(
-            f"Slurm is not installed, it needs {' '.join(missing)}: on Debian and Ubuntu, "
+            f"Slurm is not installed, {', '.join(missing)} not found: on Debian and Ubuntu, "
             "apt-get install --no-install-recommends slurm-wlm munge",
             pytrace=False,
         )

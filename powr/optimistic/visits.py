@@ -1,4 +1,4 @@
-"""What was learned since the last plan, in finite environments, and when it is worth a new one."""
+"""Visits of state-action pairs in finite environments, and when they are worth a new plan."""
 
 from __future__ import annotations
 
@@ -8,37 +8,36 @@ from typing import Any
 _GROWTH_OF_PAIR = 1.5
 
 # In so many visited states a plan for each new pair would take longer than all else: the cost of a
-# plan grows with the states, and so does the number of pairs. Plans wait there until the news are
-# this share of the pairs, so that the states grow by about as much between two plans.
+# plan grows with the states, and so does the number of pairs. Plans wait there until this share of
+# the pairs has changed, so that the states grow by about as much between two plans.
 _MANY_STATES = 1_000
 _SHARE_OF_PAIRS = 0.01
 
 
-class News:
-    """Counts visits of pairs and compares their outcomes; `pairs` is what the next plan is for."""
+class Visits:
+    """Counts visits of pairs and compares their outcomes; `unplanned` ones changed since a plan."""
 
     def __init__(self) -> None:
         self.is_random = False
-        self.pairs: set[tuple[Any, int]] = set()
+        self.unplanned: set[tuple[Any, int]] = set()
         self._states: set[Any] = set()
         self._outcome: dict[tuple[Any, int], tuple] = {}
         self._count: dict[tuple[Any, int], int] = {}
         self._next_count: dict[tuple[Any, int], float] = {}
 
-    def see(self, pair: tuple[Any, int], outcome: tuple) -> bool:
+    def observe(self, pair: tuple[Any, int], outcome: tuple) -> bool:
         """Take in one visit of a pair; True where a plan is worth making before the episode ends.
 
-        A pair that comes again before the news of it were planned with will come for ever: the
-        policy goes there for what it does not know yet. So it does not wait.
+        An unplanned pair that is revisited does not wait: the optimistic policy can loop there.
         """
-        comes_again = pair in self.pairs
+        comes_again = pair in self.unplanned
         self._states.add(pair[0])
         count = self._count[pair] = self._count.get(pair, 0) + 1
         if self._outcome.setdefault(pair, outcome) != outcome:
             self.is_random = True
         if count >= self._next_count.get(pair, 0) and (count == 1 or self.is_random):
             self._next_count[pair] = count * _GROWTH_OF_PAIR
-            self.pairs.add(pair)
+            self.unplanned.add(pair)
         if len(self._states) <= _MANY_STATES:
-            return bool(self.pairs)
-        return comes_again or len(self.pairs) >= _SHARE_OF_PAIRS * len(self._count)
+            return bool(self.unplanned)
+        return comes_again or len(self.unplanned) >= _SHARE_OF_PAIRS * len(self._count)
