@@ -5,7 +5,7 @@
 #   snakemake --cores 8 --config partial=true    no training, the figures of the runs there are
 #
 # A run file's name carries the digest of the run's settings, so a run is finished if the file of
-# that name is there, whatever the times of files say. Stale files have other names.
+# that name exists; file times do not matter. Files of other settings have other names.
 
 import _thread
 import os

@@ -27,7 +27,8 @@ has. This one acts at random:
         def predict(self, observations, deterministic=True):
             return self.rng.integers(2, size=len(observations)), None
 
-`action_probabilities(observations)` is needed only where envs.yaml says `sampled: true`. The
+`action_probabilities(observations)` is needed only where envs.yaml says `sampled: true`. A class
+whose sampled policy is only its exploration says `samples_to_explore = True`. The
 constructor raises ValueError for a setting or an environment that the algorithm cannot use. The
 class may take `make_env`, `agent_seed` and `training_seed` instead of `env` and `seed`.
 """
@@ -39,6 +40,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from powr import POWR, OptimisticPOWR
+from powr.environments.agent import Agent
 
 OWN = {"powr": POWR, "optimistic_powr": OptimisticPOWR}
 FAMILIES = ("classic", "deep", "planners")
@@ -47,9 +49,14 @@ PLACES = " or ".join(f"baselines/{family}" for family in FAMILIES)
 GIVEN = frozenset({"self", "env", "make_env", "seed", "agent_seed", "training_seed", "device"})
 
 
-def family(name: str) -> str:
-    """Which of the families has the module of this name; "powr" for the library's own classes."""
-    return "powr" if name in OWN else _module(name).split(".")[-2]
+def family(name: str) -> str | None:
+    """Which of the families has the module of this name; None for the library's own classes."""
+    return None if name in OWN else _module(name).split(".")[-2]
+
+
+def is_of_library(algorithm: type[Any]) -> bool:
+    """Whether a class is POWR or its extension, and not a variant of them for an ablation."""
+    return issubclass(algorithm, Agent) and not getattr(algorithm, "is_ablation", False)
 
 
 def find(name: str) -> type[Any]:

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import baselines
+from powr.files import write_together
 from suite import config
 from suite.results.arrivals import time_to_lasting
 from suite.results.statistics import time_to_threshold
@@ -30,7 +31,6 @@ from suite.training import environments
 from suite.training.algorithms import own_arguments
 from suite.training.evaluation import Evaluator, grid
 from suite.training.run import seed_streams
-from suite.write import write_together
 
 FOLDER = Path("results", "tuning")
 SEEDS = (1000, 1001, 1002)

@@ -1,4 +1,4 @@
-# The paper's POWR in every plausible universe, whatever the scale.
+# The paper's POWR in every plausible universe, the same at every scale.
 
 UNIVERSES = [
     Path("results", run.path)

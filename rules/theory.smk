@@ -1,4 +1,4 @@
-# The paper's theorems by numbers, whatever the scale.
+# The paper's theorems by numbers, the same at every scale.
 
 
 rule theory_tables:

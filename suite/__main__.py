@@ -6,10 +6,10 @@ Each verb is the `main` of a module, imported only when it is asked for.
 from __future__ import annotations
 
 import importlib
-import os
-import signal
 import sys
 from collections.abc import Sequence
+
+from powr.command.shell import exit_code
 
 VERBS = {
     "check": ("suite.training.preflight", "what is wrong in envs.yaml, before anything runs"),
@@ -55,19 +55,5 @@ def main(arguments: Sequence[str]) -> int:
     return importlib.import_module(module).main(options)
 
 
-def main_into_a_pipe(arguments: Sequence[str]) -> int:
-    """Like `main`, but without a word when nobody reads on (`python -m suite ... | head -1`)."""
-    try:
-        try:
-            return main(arguments)
-        finally:
-            sys.stdout.flush()
-    except BrokenPipeError:
-        # Python flushes both once more at its end.
-        for stream in (sys.stdout, sys.stderr):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-        return 128 + signal.SIGPIPE
-
-
 if __name__ == "__main__":
-    sys.exit(main_into_a_pipe(sys.argv[1:]))
+    sys.exit(exit_code(lambda: main(sys.argv[1:])))

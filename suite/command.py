@@ -5,7 +5,6 @@ Bad input, a full disk, Ctrl-C and `kill` show no traceback and leave no file be
 
 from __future__ import annotations
 
-import argparse
 import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -14,8 +13,9 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from powr.command.shell import Parser
+from powr.files import write_together
 from suite import SuiteError
-from suite.write import write_together
 
 STOPPING = (signal.SIGINT, signal.SIGTERM)
 
@@ -34,11 +34,10 @@ OPTIONS: dict[str, dict[str, Any]] = {
 }
 
 
-def make_parser(verb: str, description: str | None, *options: str) -> argparse.ArgumentParser:
+def make_parser(verb: str, description: str | None, *options: str) -> Parser:
     """The parser of a verb: the first line of its module's text, and options of `OPTIONS`."""
-    parser = argparse.ArgumentParser(
-        prog=f"python -m suite {verb}", description=(description or "").partition("\n")[0]
-    )
+    about = (description or "").partition("\n")[0]
+    parser = Parser(prog=f"python -m suite {verb}", description=about)
     for name in options:
         parser.add_argument(name, **OPTIONS[name])
     return parser

@@ -1,6 +1,6 @@
-"""The last words of a workflow that failed: which jobs, where their logs are, what they say.
+"""The end of a workflow that failed: which jobs failed, their logs, and the last line of each.
 
-Snakemake tells of a failure where it happens, which in a long run is thousands of lines up.
+Snakemake reports a failure when it happens, in a long run thousands of lines earlier.
 """
 
 from __future__ import annotations

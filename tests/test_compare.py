@@ -2,7 +2,6 @@
 
 import argparse
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -14,8 +13,7 @@ import pytest
 
 from suite import SuiteError, config
 from suite.compare import command as compare_command
-from suite.compare.study import EVALUATION, is_compared, make_study
-from suite.config import Run
+from suite.compare.study import is_compared, make_study
 from tests.support.command_line import refused_in_one_line
 
 ROOT = Path(__file__).parents[1]
@@ -210,27 +208,13 @@ def test_bad_input_is_one_line_and_nothing_is_written(
     assert sorted(os.listdir()) == ["envs.yaml", "note.txt"]
 
 
-def test_a_failed_run_is_named_with_its_log(tmp_path, capsys):
-    failed = Run("compare", "CartPole-v1", "dqn", 0, "0" * 12)
-    study = {
-        "environments": {"CartPole-v1": {"id": "CartPole-v1", "kwargs": {}, "thresholds": [475]}},
-        "algorithms": {
-            "powr": {
-                "class": "powr",
-                "revision": 1,
-                "source": {"kind": "library defaults"},
-                "settings": {},
-            }
-        },
-        "evaluation": EVALUATION,
-        "scales": {
-            "compare": {"seeds": 1, "algorithms": ["powr"], "timesteps": {"CartPole-v1": 10}}
-        },
-    }
-    assert compare_command.conclude(study, tmp_path, [failed]) == 1
+def test_a_failed_run_is_named_with_its_log(study, tmp_path, capsys):
+    made, _ = make_study(study, options(algorithms=["dqn"], seeds=1))
+    failed = config.runs(made, "compare")
+    assert compare_command.conclude(made, tmp_path, failed) == 1
     error = capsys.readouterr().err
     assert "1 of 1 runs failed" in error
-    assert re.search(r"dqn/seed0-0{12}\.log", error)
+    assert str((tmp_path / failed[0].path).with_suffix(".log")) in error
 
 
 def test_both_powrs_are_compared_unasked_and_no_ablation(study):
@@ -245,9 +229,8 @@ def test_both_powrs_are_compared_unasked_and_no_ablation(study):
 
 def test_powr_has_its_default_kernel_where_the_study_names_none(study):
     made, choice = make_study(study, options(env="CartPole-v1", algorithms=["powr"]))
-    assert config.resolve(made, "compare", "CartPole-v1", "powr")["algorithm"][
-        "settings"
-    ].keys() == (study["algorithms"]["powr"]["settings"].keys())
+    resolved = config.resolve(made, "compare", "CartPole-v1", "powr")
+    assert resolved["algorithm"]["settings"] == study["algorithms"]["powr"]["settings"]
     assert choice.borrowed == {}
 
 
@@ -266,10 +249,7 @@ def test_an_algorithm_without_an_update_is_named_and_comes_last(tmp_path):
     arguments = ["--env", "MountainCar-v0", "--timesteps", 150, "--seeds", 1]
     done = run(*arguments, "--algorithms", "powr", "ppo", "a2c", "--out", tmp_path)
     assert done.returncode == 0, done.stderr
-    assert (
-        "warning: too few timesteps for a first update, which comes after (PPO: 2,048)"
-        in done.stdout
-    )
+    assert "too few timesteps for a first update, which comes after (PPO: 2,048)" in done.stdout
     rows = done.stdout.split("algorithm ")[1].splitlines()[1:4]
     assert [line.split("  ")[0] for line in rows[:1]] == ["A2C"]
     assert sorted(line.split("  ")[0] for line in rows[1:]) == ["POWR, no update", "PPO, no update"]

@@ -8,6 +8,7 @@ from baselines.deep.stable import StableBaseline
 
 class DQN(StableBaseline):
     model_class = stable_baselines3.DQN
+    samples_to_explore = True  # its policy is the greedy one
 
     def action_probabilities(self, observations: np.ndarray) -> np.ndarray:
         """The policy that training acts with: greedy but for its exploration."""

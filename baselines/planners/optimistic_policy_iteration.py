@@ -9,4 +9,5 @@ from powr.optimistic.growing_steps import POLICY_ITERATION
 class OptimisticPolicyIteration(OptimisticPOWR):
     """Each step is greedy in the exact action values of the last policy; equals share."""
 
+    is_ablation = True
     _planning = POLICY_ITERATION

@@ -9,4 +9,5 @@ from powr.optimistic.growing_steps import VALUE_ITERATION
 class OptimisticValueIteration(OptimisticPOWR):
     """Each step is greedy in the last action values and backs them up once; equals share."""
 
+    is_ablation = True
     _planning = VALUE_ITERATION

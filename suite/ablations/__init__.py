@@ -1,4 +1,4 @@
-"""Ablations, which undo one choice of POWR each: the table of what that does, and its page.
+"""Ablations: each undoes one choice of OptimisticPOWR. Their tables, and their page.
 
-envs.yaml says what each ablation undoes; docs/ablations.md shows what came of it.
+envs.yaml says what each ablation undoes; docs/ablations.md shows the results.
 """

@@ -1,4 +1,4 @@
-"""docs/ablations.md: what each ablation undoes, in written words, and what came of it in tables.
+"""docs/ablations.md: what each ablation undoes, in a template, and its results, in tables.
 
 python -m suite ablations-page
 """
@@ -13,7 +13,7 @@ import jinja2
 import pandas as pd
 
 from suite import config, markdown
-from suite.ablations import planners
+from suite.ablations.tables import CHOICES
 from suite.command import make_parser, write_result
 from suite.plots.render import number
 from suite.results.tables import read_table
@@ -22,16 +22,8 @@ TEMPLATES = Path(__file__).parent
 MISSING = "–"
 MEASURED = ("seeds", "arrived", "first", "lasting", "return", "CPU s")
 HEAD = ("environment", "threshold", "timesteps", "ablation", *MEASURED)
-PLANNERS_HEAD = ("environment", *planners.CHOICES, *MEASURED)
-
-
-def cells(row: Any) -> list[str]:
-    facts = [row.environment, number(row.threshold), f"{row.timesteps:,}", f"`{row.ablation}`"]
-    return [*facts, *measured(row)]
-
-
-def planner_cells(row: Any) -> list[str]:
-    return [row.environment, row.rhythm, row.optimism, row.planner, *measured(row)]
+PLANNERS_HEAD = ("environment", *CHOICES, *MEASURED)
+ALIKE = 2.0  # medians of three seeds within this factor of each other are called alike
 
 
 def measured(row: Any) -> list[str]:
@@ -49,12 +41,36 @@ def measured(row: Any) -> list[str]:
     ]
 
 
-def finished(table: pd.DataFrame) -> tuple[int, int]:
-    """How many runs a table was made of, and of how many."""
-    return int(table["seeds"].sum()), int(table["seeds_planned"].sum())
+def are_alike(rows: pd.DataFrame) -> bool:
+    """Whether all rows arrive about as early, or none does."""
+    medians = rows["median_first_arrival"]
+    if medians.isna().any():
+        return bool(medians.isna().all())
+    return bool(medians.max() <= ALIKE * medians.min())
 
 
-def render(table: pd.DataFrame, planner_table: pd.DataFrame) -> str:
+def render(table: pd.DataFrame, planners: pd.DataFrame) -> str:
+    """The page of both tables."""
+    alike = {}  # by choice: per combination of all else, whether it makes no difference
+    for choice in CHOICES:
+        others = ["environment", *(other for other in CHOICES if other != choice)]
+        groups = planners.groupby(others)
+        alike[choice] = [are_alike(rows) for _, rows in groups if rows["seeds"].all()]
+    medians = planners.groupby(["environment", "rhythm", "optimism"])["median_first_arrival"]
+    choices = [
+        (
+            row.environment,
+            number(row.threshold),
+            f"{row.timesteps:,}",
+            f"`{row.ablation}`",
+            *measured(row),
+        )
+        for row in table.itertuples()
+    ]
+    combinations = [
+        (row.environment, row.rhythm, row.optimism, row.planner, *measured(row))
+        for row in planners.itertuples()
+    ]
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         undefined=jinja2.StrictUndefined,
@@ -63,15 +79,13 @@ def render(table: pd.DataFrame, planner_table: pd.DataFrame) -> str:
     )
     return environment.get_template("page.md.j2").render(
         changes=dict(zip(table["ablation"], table["change"], strict=True)),
-        finished=finished(table),
-        table=markdown.table([HEAD, *map(cells, table.itertuples())]),
-        planners_finished=finished(planner_table),
-        alike={choice: planners.alike(planner_table, choice) for choice in planners.CHOICES},
-        none_arrives=planners.none_arrives(planner_table),
-        factor=planners.ALIKE,
-        planner_table=markdown.table(
-            [PLANNERS_HEAD, *map(planner_cells, planner_table.itertuples())]
-        ),
+        finished=(table["seeds"].sum(), table["seeds_planned"].sum()),
+        table=markdown.table([HEAD, *choices]),
+        planners_finished=(planners["seeds"].sum(), planners["seeds_planned"].sum()),
+        alike=alike,
+        none_arrives=(medians.count() == 0).sum(),
+        factor=ALIKE,
+        planner_table=markdown.table([PLANNERS_HEAD, *combinations]),
     )
 
 

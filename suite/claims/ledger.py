@@ -1,8 +1,8 @@
 """Which claims of the paper hold: claims.csv, one row per finding, and claims.md to read.
 
 Judges each claim of claims.yaml by its rule on the runs of a scale, once per set of settings that
-it names under `against`. Other runs can take the place of POWR's: `questions` has each claim's
-parameters, and a rule judges whatever runs the `Data` hold.
+it names under `against`. The multiverse asks the same `questions` of other runs of POWR: a rule
+judges the runs in its `Data`.
 
     python -m suite claims --scale quick
 """
@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal, NamedTuple, get_type_hints
 import pandas as pd
 from pydantic import Field, StringConstraints
 
+import baselines
 from suite import SuiteError, config
 from suite.claims import deviations
 from suite.claims.page import Group, group_of, render
@@ -39,6 +40,7 @@ from suite.results.statistics import Interval
 from suite.results.tables import other_runs, read_table
 
 NUMBERS = ["estimate", "low", "high", "p_value", "p_holm", "smallest_visible"]
+FOUND = ["subject", "statistic", *NUMBERS[:-1], "is_bound", "smallest_visible", "supports"]
 DIGITS = 6  # those that another processor computes alike
 
 
@@ -124,11 +126,8 @@ def _expand(document: Mapping[str, Any], path: str | Path) -> Iterator[dict[str,
             claim = {**{key: said[key] for key in said if key != "short"}, **claim}
         elif "place" not in claim:
             raise SuiteError(f"{path}: {claim['id']}: place is missing: add it, or a sentence")
-        policies = claim.pop("policies", None)
-        if policies is None:
-            yield claim
-        for policy in policies or []:
-            yield _of_policy(claim, policy)
+        for policy in claim.pop("policies", [""]):
+            yield _of_policy(claim, policy) if policy else claim
 
 
 def _of_policy(claim: Mapping[str, Any], policy: str) -> dict[str, Any]:
@@ -146,18 +145,19 @@ def parameters_of(claim: Mapping[str, Any], path: str | Path) -> Parameters:
 
 def gather(study: Mapping[str, Any], scale: str, loaded: aggregate.Loaded, folder: Path) -> Data:
     """What the rules see of a scale; `folder` holds its runs.csv."""
-    planned = aggregate.plan(study, scale)
-    environments = dict.fromkeys(pair.environment for pair in planned)
+    planned = {(each.environment, each.algorithm): each for each in aggregate.plan(study, scale)}
+    blocks = {environment: study["environments"][environment] for environment, _ in planned}
     return Data(
         loaded.evaluations,
         aggregate.read_arrivals(folder, loaded),
-        {(pair.environment, pair.algorithm): pair.timesteps[-1] for pair in planned},
-        {
-            name: aggregate.exact_bounds(study["environments"][name]).optimum
-            for name in environments
-        },
-        {(pair.environment, pair.algorithm): pair.first_update for pair in planned},
-        [name for name, entry in study["algorithms"].items() if entry["class"] == "dqn"],
+        budgets={pair: each.timesteps[-1] for pair, each in planned.items()},
+        optima={name: aggregate.exact_bounds(block).optimum for name, block in blocks.items()},
+        first_updates={pair: each.first_update for pair, each in planned.items()},
+        greedy=[
+            name
+            for name, block in study["algorithms"].items()
+            if getattr(baselines.find(block["class"]), "samples_to_explore", False)
+        ],
     )
 
 
@@ -212,29 +212,20 @@ def _runs_of(
 
 def tabulate(judged: Sequence[Judged]) -> pd.DataFrame:
     """One row per finding; a verdict without any has one row all the same."""
-    table = pd.DataFrame(
-        {
+    rows = []
+    for entry in judged:
+        verdict = {
             **{key: entry.claim[key] for key in ("id", "claim", "place", "rule")},
             "against": entry.against,
             "verdict": entry.outcome.verdict,
             "preliminary": entry.preliminary,
             "reason": entry.outcome.reason,
-            "subject": finding.subject,
-            "statistic": finding.statistic,
-            "estimate": finding.estimate,
-            **finding.interval._asdict(),
-            "p_value": finding.p_value,
-            "p_holm": finding.p_holm,
-            "is_bound": finding.is_bound,
-            "smallest_visible": finding.smallest_visible,
-            "supports": finding.supports,
-            "run_files": " ".join(
-                map(str, sorted(r.path for r in _runs_of(entry.runs, finding.runs)))
-            ),
         }
-        for entry in judged
-        for finding in entry.outcome.findings or [Finding("", "", float("nan"))]
-    )
+        for finding in entry.outcome.findings or [Finding("", "", float("nan"))]:
+            files = sorted(str(run.path) for run in _runs_of(entry.runs, finding.runs))
+            found = {**finding._asdict(), **finding.interval._asdict()}
+            rows.append({**verdict, **found, "run_files": " ".join(files)})
+    table = pd.DataFrame(rows)[[*verdict, *FOUND, "run_files"]]
     table[NUMBERS] = table[NUMBERS].map(lambda number: float(f"{number:.{DIGITS}g}"))
     return table
 
@@ -272,17 +263,9 @@ def read_judged(
 
 
 def _read_finding(row: Mapping[str, Any]) -> Finding:
-    return Finding(
-        row["subject"],
-        row["statistic"],
-        row["estimate"],
-        Interval(row["low"], row["high"]),
-        row["p_value"],
-        None if pd.isna(row["supports"]) else bool(row["supports"]),
-        p_holm=row["p_holm"],
-        is_bound=row["is_bound"],
-        smallest_visible=row["smallest_visible"],
-    )
+    found = {key: row[key] for key in Finding._fields if key in row}
+    found["supports"] = None if pd.isna(row["supports"]) else bool(row["supports"])
+    return Finding(**found, interval=Interval(row["low"], row["high"]))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -22,7 +22,6 @@ from suite.claims.verdicts import (
     Finding,
 )
 from suite.markdown import table
-from suite.results.statistics import Interval
 
 if TYPE_CHECKING:
     from suite.claims.ledger import Judged
@@ -139,67 +138,49 @@ def render(
 def overview(judged: Sequence[Judged], document: Mapping[str, Any]) -> Iterator[str]:
     """How sentences, claims and verdicts relate, then the verdicts at a glance, group by group."""
     sets, said, claims = document["sets"], sentences(judged, document), by_claim(judged)
-    beyond = sum(group_of(entries[0].claim) == Group.BEYOND for entries in claims)
-    unquoted = sum(not entries[0].claim.get("quote") for entries in claims) - beyond
+    unquoted = [
+        Sentence(claim["claim"], "", claim["place"], group_of(claim), {e.against: [e] for e in own})
+        for own in claims
+        if not (claim := own[0].claim).get("quote")
+    ]
+    beyond = sum(row.group == Group.BEYOND for row in unquoted)
+    theory = len(unquoted) - beyond
     yield (
         f"{len(said)} sentences of the paper are judged. A sentence has one or more parts, each a "
         "claim of its own: by environment, by policy (the deterministic one unless the claim says "
         "sampled) or by what the sentence asserts. They have "
-        f"{len(claims) - beyond - unquoted} parts. With {beyond} claims beyond the paper"
-        + (f" and {unquoted} on theory that quotes no sentence" if unquoted else "")
+        f"{len(claims) - len(unquoted)} parts. With {beyond} claims beyond the paper"
+        + (f" and {theory} on theory that quotes no sentence" if theory else "")
         + f", there are {len(claims)} claims, each with a section below. POWR is the paper's "
         "algorithm with its authors' probable settings. What is beyond the paper is never called "
         "reproduced."
     )
-    yield "\n".join(f"- {text}" for text in count_texts(judged, sets))
+    yield "\n".join(
+        f"- {kind}: of {sum(counts.values())} sentences of the paper, "
+        + ", ".join(f"{number} {verdict}" for verdict, number in counts.items() if number)
+        + "."
+        for kind, counts in count_by_kind(judged, sets).items()
+    )
     for group in Group:
-        rows = {
-            sentence.short: (sentence.place, sentence.parts, sentence.claims)
-            for sentence in said
-            if sentence.group == group
-        } or {
-            entries[0].claim["claim"]: (
-                entries[0].claim["place"],
-                {entry.against: [entry] for entry in entries},
-                [entries[0].claim["id"]],
-            )
-            for entries in claims
-            if group_of(entries[0].claim) == group
-        }
+        rows = [row for row in (*said, *unquoted) if row.group == group]
         if rows:
             yield f"## {group}"
+        first = ("claim", "about") if group == Group.BEYOND else ("sentence", "in the paper")
         for names in (list(sets), [""]):
-            first = ("claim", "about") if group == Group.BEYOND else ("sentence", "in the paper")
             heads = [f"against {sets[name]['label']}" if name else "verdict" for name in names]
-            yield from _table_of_verdicts(rows, names, (*first, *heads))
+            lines = [
+                (f"[{row.short}](#{row.claims[0]})", row.place, *verdicts)
+                for row in rows
+                if any(verdicts := [verdict_text(row.parts.get(name, [])) for name in names])
+            ]
+            if lines:
+                yield table([(*first, *heads), *lines])
 
 
-def _table_of_verdicts(
-    rows: Mapping[str, tuple[str, Mapping[str, list[Judged]], list[str]]],
-    names: Sequence[str],
-    heads: Sequence[str],
-) -> Iterator[str]:
-    """Those of the rows that have verdicts under these sets of settings."""
-    lines = [
-        (
-            f"[{text}](#{claims[0]})",
-            place,
-            *(sentence_text(parts[name]) if name in parts else "" for name in names),
-        )
-        for text, (place, parts, claims) in rows.items()
-        if any(name in parts for name in names)
-    ]
-    if lines:
-        yield table([heads, *lines])
-
-
-def sentence_text(entries: Sequence[Judged]) -> str:
-    preliminary = any(entry.preliminary for entry in entries)
-    return f"**{joint_text(entries)}**" + (" (preliminary)" if preliminary else "")
-
-
-def short_verdict(entry: Judged) -> str:
-    return f"**{entry.outcome.verdict}**" + (" (preliminary)" if entry.preliminary else "")
+def verdict_text(entries: Sequence[Judged]) -> str:
+    """The joint verdict of a sentence's parts; empty without any."""
+    preliminary = " (preliminary)" if any(entry.preliminary for entry in entries) else ""
+    return f"**{joint_text(entries)}**{preliminary}" if entries else ""
 
 
 def by_claim(judged: Iterable[Judged]) -> list[list[Judged]]:
@@ -227,16 +208,6 @@ def count_by_kind(judged: Sequence[Judged], sets: Mapping[str, Any]) -> dict[str
     return kinds
 
 
-def count_texts(judged: Sequence[Judged], sets: Mapping[str, Any]) -> list[str]:
-    """The counts in words, one line per kind."""
-    return [
-        f"{kind}: of {sum(counts.values())} sentences of the paper, "
-        + ", ".join(f"{number} {verdict}" for verdict, number in counts.items() if number)
-        + "."
-        for kind, counts in count_by_kind(judged, sets).items()
-    ]
-
-
 def condition(entries: Sequence[Judged], sets: Mapping[str, Any]) -> str:
     """One sentence on what a claim depends on; empty where it has a single verdict."""
     if len(entries) < 2:
@@ -255,12 +226,6 @@ def condition(entries: Sequence[Judged], sets: Mapping[str, Any]) -> str:
     return f"Holds fully only under these settings{so_far}: {names}."
 
 
-def verdict_text(entry: Judged, sets: Mapping[str, Any]) -> str:
-    whose = f", {sets[entry.against]['name']}" if entry.against else ""
-    reason = f": {entry.outcome.reason}" if entry.outcome.reason else ""
-    return f"{short_verdict(entry)}{whose}{reason}"
-
-
 def claim_section(
     entries: Sequence[Judged],
     sets: Mapping[str, Any],
@@ -274,7 +239,10 @@ def claim_section(
     parts += filter(None, [claim.get("note") if first else "", condition(entries, sets)])
     parts.append(f"Rule: [{claim['rule']}](#rule-{claim['rule']}).")
     for entry in entries:
-        parts.append(f"Verdict: {verdict_text(entry, sets)}.")
+        preliminary = " (preliminary)" if entry.preliminary else ""
+        whose = f", {sets[entry.against]['name']}" if entry.against else ""
+        reason = f": {entry.outcome.reason}" if entry.outcome.reason else ""
+        parts.append(f"Verdict: **{entry.outcome.verdict}**{preliminary}{whose}{reason}.")
         if entry.outcome.findings:
             parts.append(table(findings_text(entry.outcome.findings)))
         if entry.runs:
@@ -295,10 +263,10 @@ def findings_text(findings: Sequence[Finding]) -> list[list[str]]:
         {
             "finding": each.subject,
             "statistic": each.statistic,
-            "estimate": f"more than {each.estimate:.3g}"
-            if each.is_bound
-            else number(each.estimate),
-            "95% interval": interval_text(each.interval),
+            "estimate": ("more than " if each.is_bound else "") + number(each.estimate),
+            "95% interval": ""
+            if math.isnan(each.interval.low)
+            else f"[{', '.join(map(number, each.interval))}]",
             "p": number(each.p_value),
             "p, Holm": number(each.p_holm),
             "smallest ratio to be seen": number(each.smallest_visible),
@@ -311,14 +279,8 @@ def findings_text(findings: Sequence[Finding]) -> list[list[str]]:
     return [filled, *([row[name] for name in filled] for row in rows)]
 
 
-def interval_text(interval: Interval) -> str:
-    return "" if math.isnan(interval.low) else f"[{number(interval.low)}, {number(interval.high)}]"
-
-
 def number(value: float) -> str:
-    if math.isnan(value):
-        return ""
-    return f"{value:.3g}".replace("inf", "∞")
+    return "" if math.isnan(value) else f"{value:.3g}".replace("inf", "∞")
 
 
 def run_files(entry: Judged) -> str:
@@ -327,8 +289,5 @@ def run_files(entry: Judged) -> str:
     for run in entry.runs:
         folders.setdefault(run.path.parent, []).append(run.path.name)
     lines = [f"- `{folder}`: " + ", ".join(sorted(names)) for folder, names in folders.items()]
-    return (
-        f"<details><summary>{len(entry.runs)} run files</summary>\n\n"
-        + "\n".join(lines)
-        + "\n\n</details>"
-    )
+    summary = f"<details><summary>{len(entry.runs)} run files</summary>"
+    return "\n\n".join([summary, "\n".join(lines), "</details>"])

@@ -7,15 +7,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, StringConstraints
+from pydantic import AfterValidator, StringConstraints
 
 from suite import SuiteError
 from suite.config.models import Text, unique
 
 Id = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
 UniqueTexts = Annotated[list[Text], AfterValidator(unique)]
-Gamma = Annotated[float, Field(gt=0, lt=1)]
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
 def check_unique(names: Iterable[str], path: str | Path) -> None:

@@ -10,8 +10,13 @@ import numpy as np
 import pandas as pd
 
 from suite.config.models import Block
+from suite.names import algorithm_name
 from suite.results import arrivals
 from suite.results.statistics import NO_INTERVAL, Interval
+
+# With fewer seeds on a side, no data could bring the exact p-value down to 0.05.
+FEWEST_SEEDS = 3
+FEWEST_SEEDS_FOR_SPREAD = 4
 
 DETERMINISTIC, SAMPLED = "deterministic", "sampled"
 REPRODUCED = "reproduced"
@@ -50,11 +55,11 @@ class Finding(NamedTuple):
     estimate: float
     interval: Interval = NO_INTERVAL
     p_value: float = math.nan
-    supports: bool | None = None  # None where it speaks neither for nor against the claim
-    runs: tuple[tuple[str, str], ...] = ()  # (environment, algorithm) pairs whose runs it used
     p_holm: float = math.nan  # corrected for the number of tests of its claim
     is_bound: bool = False  # the truth is the estimate or more
     smallest_visible: float = math.nan  # the ratio that these samples could just have shown
+    supports: bool | None = None  # None where it speaks neither for nor against the claim
+    runs: tuple[tuple[str, str], ...] = ()  # (environment, algorithm) pairs whose runs it used
 
 
 class Outcome(NamedTuple):
@@ -118,6 +123,15 @@ class Data(NamedTuple):
         if algorithm in self.greedy and policy != DETERMINISTIC:
             return False
         return not arrivals.select(self.arrivals, environment, algorithm, policy=policy).empty
+
+    def lacking_seeds(self, parameters: Parameters, fewest: int) -> str:
+        """Whose seeds are fewest, if they are fewer than a verdict needs; empty if they are not."""
+        seeds = {pair: len(self.runs(*pair)) for pair in parameters.needed()}
+        environment, algorithm = pair = min(seeds, key=lambda pair: seeds[pair])
+        if seeds[pair] >= fewest:
+            return ""
+        there = "1 seed" if seeds[pair] == 1 else f"{seeds[pair]} seeds"
+        return f"{there} of {algorithm_name(algorithm)} on {environment}, {fewest} are needed"
 
     def first_evaluation(self, environment: str, *algorithms: str) -> int:
         """The earliest timestep at which all of these have been evaluated."""

@@ -21,66 +21,34 @@ from typing import Any
 import yaml
 
 from powr.command.options import add_env_kwargs, count
+from powr.command.shell import BAD_INPUT
+from powr.files import write_together
 from suite import SuiteError, config
-from suite.command import Stopped, fail, handle, handlers_restored, stop
+from suite.command import Stopped, fail, handle, handlers_restored, make_parser, stop
 from suite.compare.outcome import UNTRAINED, write_outcome
 from suite.compare.study import SCALE, Choice, make_study
 from suite.compare.training import train
 from suite.config import Run
 from suite.names import algorithm_name
-from suite.write import write_together
 
 PROGRAM = "python -m suite compare"
-BAD_INPUT = 2
-
-
-class Parser(argparse.ArgumentParser):
-    """Reports bad arguments in one line."""
-
-    def error(self, message: str) -> Any:
-        self.exit(BAD_INPUT, f"{PROGRAM}: {message} (see --help)\n")
 
 
 def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = Parser(prog=PROGRAM, description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--env", required=True, metavar="ID", help="id of the environment")
+    parser = make_parser("compare", __doc__, "--envs")
+    add, default = parser.add_argument, "(default: %(default)s)"
+    add("--env", required=True, metavar="ID", help="id of the environment")
     add_env_kwargs(parser)
-    parser.add_argument(
-        "--timesteps", required=True, type=count, metavar="N", help="environment steps per run"
-    )
-    parser.add_argument(
-        "--seeds",
-        type=count,
-        default=3,
-        metavar="N",
-        help="seeds per algorithm (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--algorithms",
-        nargs="+",
-        metavar="NAME",
-        help="algorithms of envs.yaml (default: powr, optimistic-powr and all baselines that fit, "
-        "but for those under the authors' probable settings)",
-    )
-    parser.add_argument(
-        "--threshold",
-        type=float,
-        metavar="X",
-        help="return at which the task counts as learned (default: the registered one)",
-    )
-    parser.add_argument(
-        "--cores",
-        type=count,
-        default=os.cpu_count() or 1,
-        metavar="N",
-        help="runs at a time, one core each (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--out", type=Path, metavar="FOLDER", help="default: results/compare/ENVIRONMENT"
-    )
-    parser.add_argument(
-        "--envs", default="envs.yaml", help="where settings come from (default: %(default)s)"
-    )
+    add("--timesteps", required=True, type=count, metavar="N", help="environment steps per run")
+    add("--seeds", type=count, default=3, metavar="N", help=f"seeds per algorithm {default}")
+    about = "algorithms of envs.yaml (default: powr, optimistic-powr and all baselines that fit, "
+    about += "but for those under the authors' probable settings)"
+    add("--algorithms", nargs="+", metavar="NAME", help=about)
+    about = "return at which the task counts as learned (default: the registered one)"
+    add("--threshold", type=float, metavar="X", help=about)
+    about = f"runs at a time, one core each {default}"
+    add("--cores", type=count, default=os.cpu_count() or 1, metavar="N", help=about)
+    add("--out", type=Path, metavar="FOLDER", help="default: results/compare/ENVIRONMENT")
     return parser.parse_args(arguments)
 
 
@@ -90,7 +58,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         study, choice = make_study(config.load(options.envs), options)
         (environment,) = study["environments"]
         folder = options.out or Path("results", "compare", environment)
-        study_file = prepare(folder, study)
+        if folder.exists() and not folder.is_dir():
+            raise SuiteError(f"--out {folder}: is a file, give a folder")
+        # The runs read the study of the comparison, not envs.yaml.
+        study_file = folder / "study.yaml"
+        write_together({study_file: yaml.safe_dump(study, sort_keys=False, allow_unicode=True)})
+        config.load(study_file)
     except SuiteError as error:
         return fail(PROGRAM, error, BAD_INPUT)
     except OSError as error:
@@ -106,17 +79,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             (signum,) = stopped.args
             return interrupted(study, runs, folder, signum)
     return conclude(study, folder, failed)
-
-
-def prepare(folder: Path, study: dict[str, Any]) -> Path:
-    """The folder with the study of the comparison in it, which its runs read."""
-    if folder.exists() and not folder.is_dir():
-        raise SuiteError(f"--out {folder}: is a file, give a folder")
-    path = folder / "study.yaml"
-    text = yaml.safe_dump(study, sort_keys=False, allow_unicode=True)
-    write_together({path: text})
-    config.load(path)
-    return path
 
 
 def announce(
@@ -166,9 +128,7 @@ def conclude(study: dict[str, Any], folder: Path, failed: Sequence[Run]) -> int:
         threshold = block["thresholds"][0]
         print(f"met: seeds with a mean return of {threshold:g}; at timestep: the median of seeds")
         if UNTRAINED in table:
-            print(
-                f"{UNTRAINED}: too few timesteps to learn from, so the policy is the untrained one"
-            )
+            print(f"{UNTRAINED}: too few timesteps to learn from, so the policy is untrained")
         print(f"picture: {folder / 'comparison.png'}")
         print(f"tables:  {folder / SCALE / 'summary.md'}")
     if not failed:

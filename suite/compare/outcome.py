@@ -7,13 +7,13 @@ from typing import Any
 
 import pandas as pd
 
+from powr.files import write_together
 from suite.compare.study import SCALE
 from suite.config import Run
 from suite.names import algorithm_name
 from suite.plots import comparison
-from suite.plots.render import Tables, deterministic, files, read_tables
+from suite.plots.render import deterministic, files, read_tables
 from suite.results.aggregate import aggregate, first_update, load_runs
-from suite.write import write_together
 
 UNTRAINED = "no update"
 
@@ -23,7 +23,7 @@ def write_outcome(study: Mapping[str, Any], folder: Path) -> str:
     tables = aggregate(study, SCALE, folder, partial=True)
     place = folder / SCALE
     write_together({place / name: text for name, text in tables.items()})
-    shown = deterministic(read_tables(place, "comparison", Tables))
+    shown = deterministic(read_tables(place))
     write_together(files(comparison.draw, shown, folder / "comparison", ("png", "pdf")))
     loaded = load_runs(study, SCALE, folder, partial=True)
     untrained = {

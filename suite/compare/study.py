@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 import gymnasium
 
 import baselines
+from powr import POWR
+from powr.environments.agent import Agent
 from suite import SuiteError, config
 from suite.config.kinds import AUTHORS
 from suite.results.aggregate import first_update
@@ -123,10 +125,10 @@ def choose_algorithms(
 
 def is_compared(algorithm: Mapping[str, Any]) -> bool:
     """Whether an algorithm is run unasked: both POWRs are, but no ablation and no other variant."""
-    family, source = baselines.family(algorithm["class"]), algorithm["source"]["kind"]
-    if family == "powr":
-        return source == AUTHORS or algorithm["class"] != "powr"
-    return family != "planners" and source in SOURCES
+    found, source = baselines.find(algorithm["class"]), algorithm["source"]["kind"]
+    if issubclass(found, Agent):
+        return baselines.is_of_library(found) and (source == AUTHORS or found is not POWR)
+    return source in SOURCES
 
 
 def borrow_settings(study: dict[str, Any], environment: str, name: str) -> str | None:

@@ -8,9 +8,9 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, TypeVar, get_args, get_origin
+from typing import Any, TypeVar
 
 import pydantic
 import yaml
@@ -54,29 +54,18 @@ def read_yaml(path: str | Path) -> Any:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
-        raise SuiteError(f"{path}{place}: {_syntax_fault(error)}") from error
+        problem = error.problem or error.context or "is not YAML"
+        words = next((SYNTAX[known] for known in SYNTAX if known in problem), problem)
+        raise SuiteError(f"{path}{place}: {words}") from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         reason = str(error).splitlines()[0]
         raise SuiteError(f"{path}: is not the YAML expected here: {reason}") from error
 
 
-def _syntax_fault(error: yaml.MarkedYAMLError) -> str:
-    """What is wrong with the text, where the parser's own words would not help."""
-    problem, here, block = error.problem or "", error.problem_mark, error.context_mark
-    if problem.startswith("expected <block end>") and here and block:
-        if here.column == block.column:
-            return "items of a list (-) and keys are mixed in one block: keep one kind"
-        return (
-            f"wrong indentation: this begins in column {here.column + 1}, but its block, from line "
-            f"{block.line + 1} on, in column {block.column + 1}: align them"
-        )
-    for known, words in SYNTAX.items():
-        if known in problem:
-            return words
-    return problem or error.context or "is not YAML"
-
-
+# In the place of the parser's own words, where those would not help.
 SYNTAX = {
+    "expected <block end>": "wrong indentation: align this line with its block, and do not mix "
+    "items of a list (-) with keys",
     "mapping values are not allowed": "a key where none may stand: correct the indentation of this "
     "line or the one above, or put text that has a colon in quotes",
     r"character '\t'": "a tab: indent with spaces",
@@ -105,60 +94,28 @@ def _first_fault(
     # A misspelt key is missing, too: the spelling is the fault to tell.
     misspelt = (each for each in faults if each["type"] == "extra_forbidden")
     fault = next(misspelt, faults[0]) if faults[0]["type"] == "missing" else faults[0]
+    is_value = fault["type"] not in ("missing", "extra_forbidden")
     *parents, name = fault["loc"] or [""]
-    keys = [*place, *_keys_in(data, parents)]
-    if fault["type"] == "missing":
-        reason = f"{name} is missing: add it"
-    elif fault["type"] == "extra_forbidden":
-        near = _suggestion(str(name), _known_keys(model, parents))
-        reason = f"{name} is not known here: {near or 'correct its spelling or remove it'}"
-    else:
-        keys = [*place, *_keys_in(data, fault["loc"])]
+    keys = list(place)
+    for key in fault["loc"] if is_value else parents:
+        # Not the names by which pydantic tells models apart.
+        if isinstance(key, int) or (isinstance(data, dict) and key in data):
+            keys.append(str(key))
+            data = data[key]
+    if is_value:
         value = repr(fault["input"])
         reason = f"{value if len(value) < 100 else value[:100] + ' ...'}: {_in_words(fault)}"
         keys = keys or ["the file"]
-    return ": ".join(filter(None, [".".join(keys), reason]))
-
-
-def _keys_in(data: Any, place: Iterable[int | str]) -> Iterator[str]:
-    """The part of a place that the data has: not the names by which pydantic tells models apart."""
-    for key in place:
-        if isinstance(key, int) or (isinstance(data, dict) and key in data):
-            yield str(key)
-            data = data[key]
-
-
-def _known_keys(model: Any, place: Iterable[int | str]) -> list[str]:
-    """The keys that a model allows at a place of its data."""
-    models = [model]
-    for key in place:
-        models = [inner for each in models for inner in _inside(each, key)]
-    return [
-        field.alias or name
-        for each in models
-        for found in _flattened(each)
-        if hasattr(found, "model_fields")
-        for name, field in found.model_fields.items()
-    ]
-
-
-def _inside(annotation: Any, key: int | str) -> Iterator[Any]:
-    for each in _flattened(annotation):
-        if hasattr(each, "model_fields"):
-            fields = {field.alias or name: field for name, field in each.model_fields.items()}
-            # A key that is no field is the name of one of several models.
-            yield fields[str(key)].annotation if key in fields else each
-        elif get_args(each):
-            yield get_args(each)[-1]  # of the values of a dict or list
-
-
-def _flattened(annotation: Any) -> Iterator[Any]:
-    """The types within Annotated and unions."""
-    if get_origin(annotation) in (dict, list) or not get_args(annotation):
-        yield annotation
+    elif fault["type"] == "missing":
+        reason = f"{name} is missing: add it"
     else:
-        for inner in get_args(annotation):
-            yield from _flattened(inner)
+        schema = model.model_json_schema()
+        blocks = [schema, *schema.get("$defs", {}).values()]
+        near = _suggestion(
+            str(name), {key for each in blocks for key in each.get("properties", {})}
+        )
+        reason = f"{name} is not known here: {near or 'correct its spelling or remove it'}"
+    return ": ".join(filter(None, [".".join(keys), reason]))
 
 
 def _suggestion(name: str, known: Iterable[str]) -> str:

@@ -133,6 +133,9 @@ def _resolved(
     varied: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     env, learner = study["environments"][environment], study["algorithms"][algorithm]
+    evaluation = study["evaluation"]
+    if "evaluation" in learner:  # it is evaluated earlier; from `shared_from` on as all others
+        evaluation = {**evaluation, **learner["evaluation"], "shared_from": evaluation["first"]}
     return {
         "environment": {key: env.get(key) for key in ("id", "kwargs", "fingerprint")},
         "algorithm": {
@@ -140,13 +143,8 @@ def _resolved(
             "settings": settings_on(learner, environment) | (varied or {}),
         },
         "timesteps": timesteps,
-        "evaluation": _evaluation(study["evaluation"], learner.get("evaluation")),
+        "evaluation": evaluation,
     }
-
-
-def _evaluation(protocol: dict[str, int], own: dict[str, int] | None) -> dict[str, int]:
-    """The protocol of all algorithms or, where one is evaluated earlier, with what it shares."""
-    return protocol if own is None else {**protocol, **own, "shared_from": protocol["first"]}
 
 
 def settings_on(block: Mapping[str, Any], environment: str) -> dict[str, Any]:
@@ -231,5 +229,5 @@ def resolve_variant(
             return variant.resolved
     raise SuiteError(
         f"{scale}: no variant of {algorithm} on {environment} has the digest {named!r}. "
-        "If envs.yaml has changed meanwhile, start the workflow again"
+        "If envs.yaml has changed since the workflow started, start it again"
     )

@@ -36,9 +36,7 @@ from gymnasium.envs.classic_control import MountainCarEnv
 
 from powr.tabular import TabularMDP
 from suite.floor.car import fastest_climb
-from suite.floor.lower import lower_bound
-from suite.floor.task import Task
-from suite.floor.upper import upper_bound
+from suite.floor.finite import Task, lower_bound, upper_bound
 
 
 class Floor(NamedTuple):

@@ -4,7 +4,7 @@ import numpy as np
 from gymnasium.envs.classic_control import MountainCarEnv
 from numpy.typing import NDArray
 
-from suite.floor.task import PRECISION
+from suite.floor.finite import PRECISION
 
 # Where episodes begin, at rest; the environment has no attribute that says it.
 _STARTS = (-0.6, -0.4)

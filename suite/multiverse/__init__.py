@@ -2,7 +2,7 @@
 
 envs.yaml says which settings are open and which values are plausible. A *universe* is one
 combination of them. Each claim on POWR's runs is judged once per universe, by the same rule and
-against the same runs of the baselines as at the paper scale. `share_of` reads what came of it.
+against the same runs of the baselines as at the paper scale. `read` gives the shares.
 """
 
 from __future__ import annotations
@@ -49,12 +49,3 @@ def read(results: Path = Path("results")) -> list[Share]:
         return []
     table = read_table(path, keep_default_na=False, na_values=dict.fromkeys(SHARES, ""))
     return [Share(**row) for row in table.to_dict("records")]
-
-
-def share_of(claim: str, against: str, results: Path = Path("results")) -> Share | None:
-    """In how many universes a claim holds against a set of baselines; None where nobody counted.
-
-    Of a claim about several environments: on all of them with the same settings.
-    """
-    rows = [row for row in read(results) if (row.id, row.against) == (claim, against)]
-    return rows[-1] if rows else None

@@ -13,7 +13,7 @@ from typing import Any
 
 from suite import SuiteError, config, markdown
 from suite.claims import ledger
-from suite.claims.rules.seeds import FEWEST_SEEDS_FOR_SPREAD
+from suite.claims.verdicts import FEWEST_SEEDS_FOR_SPREAD
 from suite.command import make_parser, write_result
 from suite.multiverse import NONE, Share, shares, universes
 from suite.multiverse.shares import ALL

@@ -17,7 +17,6 @@ from suite.claims.verdicts import Data
 from suite.config import Variant
 from suite.results import aggregate, arrivals, statistics
 from suite.results.run_file import read_run_file
-from suite.training.evaluation import planned_grid
 
 KEY = ["environment", "universe", "policy", "against"]
 SETTING, CLAIM = "setting.", "claim."  # how the columns of settings and of verdicts begin
@@ -51,14 +50,12 @@ class Multiverse:
         self.universes = config.universes(study)
         loaded = aggregate.load_runs(study, scale, results, partial=True)
         self.baselines = ledger.gather(study, scale, loaded, results / scale)
-        self.evaluations = {}
-        for variant in self.universes:
-            protocol = planned_grid(variant.resolved), variant.resolved["evaluation"]["episodes"]
-            for run in variant.runs:
-                if (results / run.path).exists():
-                    table, _ = read_run_file(results, run, *protocol)
-                    named = {key: getattr(run, key) for key in ("environment", "algorithm", "seed")}
-                    self.evaluations[run] = table.assign(**named)
+        self.evaluations = {
+            run: read_run_file(results, run, variant.resolved)[0]
+            for variant in self.universes
+            for run in variant.runs
+            if (results / run.path).exists()
+        }
         self.questions = [
             question
             for question in itertools.starmap(Question, ledger.questions(claims))

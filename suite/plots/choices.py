@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from suite.plots.render import PANELS_A_ROW, add_note, make_panels, number
 from suite.plots.style import EXTENSION
 
+TABLES = ("ablations",)
 DEFAULT, UNDONE = EXTENSION.colour, "#33415C"
 FIRST = 10  # where the axes of time begin
 BEYOND = 0.32  # how far right of the budget "never" stands, as a share of the axis
@@ -20,13 +21,9 @@ HEIGHT = 1.75
 SPREAD = 0.5  # of a row, over which its seeds are spread
 
 
-class Tables(NamedTuple):
-    ablations: pd.DataFrame
-
-
-def draw(tables: Tables) -> Figure:
+def draw(table: pd.DataFrame) -> Figure:
     remark = "First row: OptimisticPOWR with default settings; each other row changes what it says."
-    return draw_panels(tables.ablations, HEIGHT, draw_rows, remark)
+    return draw_panels(table, HEIGHT, draw_rows, remark)
 
 
 def draw_panels(

@@ -12,22 +12,14 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from suite.config.kinds import (
-    AUTHORS,
-    DEEP,
-    DEEP_OF_SOURCE,
-    EXTENSION,
-    KINDS,
-    LIBRARY,
-    POWR,
-    TEXTBOOK,
-)
+from suite.config.kinds import DEEP, DEEP_OF_SOURCE, KINDS
 from suite.names import algorithm_name
 from suite.plots.render import add_note, number
 from suite.plots.style import Look
 from suite.results.cost import duration_text
 from suite.results.ladder import CLOCK
 
+TABLES = ("ladder",)
 WIDTH = 6.6  # inches: the names and two columns of numbers need room beside the axis
 ROW_HEIGHT = 0.155
 GAP = 0.45  # between two kinds, in rows
@@ -36,13 +28,10 @@ MARK: dict[str, Any] = {"ms": 5, "mec": "white", "mew": 0.5}
 LEFT_OF: dict[str, Any] = {"textcoords": "offset points", "ha": "right", "color": "0.35"}
 
 
+COLOURS = ("#B2182B", "#882255", "#117733", "#332288", "#D98A00", "#000000")
 LOOKS = {
-    POWR: Look("#B2182B", (), "o", 1.1),
-    EXTENSION: Look("#882255", (), "P", 1.1),
-    TEXTBOOK: Look("#117733", (), "s", 1.1),
-    DEEP_OF_SOURCE[LIBRARY]: Look("#332288", (), "^", 1.1),
-    DEEP_OF_SOURCE[AUTHORS]: Look("#D98A00", (), "D", 1.1),
-    DEEP: Look("#000000", (), "v", 1.1),
+    kind: Look(colour, (), marker, 1.1)
+    for kind, colour, marker in zip(KINDS, COLOURS, "oPs^Dv", strict=True)
 }
 
 
@@ -63,7 +52,11 @@ def draw(table: pd.DataFrame, columns: int = 1) -> Figure:
     for panel in panels[-columns:]:
         panel.set_xlabel("timesteps to the threshold")
     kinds = [kind for kind in KINDS if kind in set(table["kind"])]
-    figure.legend(handles=[_handle(kind) for kind in kinds], loc="outside upper center", ncols=3)
+    handles = [
+        Line2D([], [], marker=LOOKS[kind].marker, label=kind, **LOOKS[kind].line, **MARK)
+        for kind in kinds
+    ]
+    figure.legend(handles=handles, loc="outside upper center", ncols=3)
     add_note(figure, note(table))
     return figure
 
@@ -130,7 +123,7 @@ def set_axis(panel: Axes, limits: tuple[float, float], rows_tall: float) -> None
 
 
 def draw_floor(panel: Axes, row: Mapping[str, Any]) -> None:
-    """A line at the floor, or a band between its bounds; what lies left of it nobody can do."""
+    """A line at the floor, or a band between its bounds; no learner can be sure left of it."""
     low, high = row["floor_low"], row["floor_high"]
     if pd.isna(low):
         return
@@ -138,16 +131,8 @@ def draw_floor(panel: Axes, row: Mapping[str, Any]) -> None:
     panel.axvspan(low, high, color="0.82", lw=0, zorder=0, label="floor")
     panel.axvline(low, color="0.45", lw=0.8, dashes=(3, 2), zorder=1)
     text = timesteps(low) if low == high else f"{timesteps(low)} to {timesteps(high)}"
-    panel.annotate(
-        f"floor: {text}",
-        (low, 0.03),
-        xycoords=panel.get_xaxis_transform(),
-        xytext=(-2, 0),
-        va="bottom",
-        rotation=90,
-        fontsize=6,
-        **LEFT_OF,
-    )
+    look = {"xytext": (-2, 0), "va": "bottom", "rotation": 90, "fontsize": 6, **LEFT_OF}
+    panel.annotate(f"floor: {text}", (low, 0.03), xycoords=panel.get_xaxis_transform(), **look)
 
 
 def draw_row(panel: Axes, place: float, row: Mapping[str, Any], look: Look) -> None:
@@ -183,20 +168,9 @@ def draw_row(panel: Axes, place: float, row: Mapping[str, Any], look: Look) -> N
 def draw_arrow(panel: Axes, place: float, budget: float, colour: str, hollow: bool) -> None:
     """The truth lies beyond the end of training."""
     panel.plot(budget, place, "|", color=colour, ms=5, mew=1, zorder=3)
-    panel.annotate(
-        "",
-        (budget * 1.55, place),
-        (budget, place),
-        arrowprops={
-            "arrowstyle": "->" if hollow else "-|>",
-            "color": colour,
-            "lw": 0.9,
-            "shrinkA": 0,
-            "shrinkB": 0,
-            "mutation_scale": 6,
-        },
-        zorder=3,
-    )
+    look: dict[str, Any] = {"color": colour, "lw": 0.9, "shrinkA": 0, "shrinkB": 0}
+    look |= {"arrowstyle": "->" if hollow else "-|>", "mutation_scale": 6}
+    panel.annotate("", (budget * 1.55, place), (budget, place), arrowprops=look, zorder=3)
 
 
 def write(panel: Axes, x: float, place: float, text: str, colour: str, **other: Any) -> None:
@@ -223,7 +197,3 @@ def _time(row: Mapping[str, Any], arrives: bool) -> str:
 
 def _rows_tall(rows: pd.DataFrame) -> float:
     return len(rows) + GAP * (rows["kind"].nunique() - 1)
-
-
-def _handle(kind: str) -> Line2D:
-    return Line2D([], [], marker=LOOKS[kind].marker, label=kind, **LOOKS[kind].line, **MARK)

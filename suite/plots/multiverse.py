@@ -5,7 +5,7 @@ Above are the medians of both policies, below a dot for each setting of the univ
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,6 +19,7 @@ from suite.plots.render import add_note, number
 from suite.plots.style import COLUMN_WIDTH, KNOWN
 from suite.results.statistics import median_coverage
 
+TABLES = ("universes",)
 POLICIES = {"deterministic": (KNOWN["powr"].colour, "o", -0.18), "sampled": ("#33415C", "D", 0.18)}
 SETS = {"defaults": ("library defaults", (4, 2)), "authors": ("authors' settings", (1, 1.5))}
 SETTING = "setting."
@@ -31,12 +32,7 @@ LABELS = {
 }
 
 
-class Tables(NamedTuple):
-    universes: pd.DataFrame
-
-
-def draw(tables: Tables) -> Figure:
-    table = tables.universes
+def draw(table: pd.DataFrame) -> Figure:
     table = table[table["against"].isin(SETS) & table["policy"].isin(POLICIES)]
     groups = dict(list(table.groupby("environment", sort=False)))
     rows = setting_rows(table)

@@ -10,6 +10,7 @@ from matplotlib.lines import Line2D
 from suite.plots.choices import draw_panels, draw_row, never_of
 from suite.plots.style import EXTENSION, KNOWN
 
+TABLES = ("planners",)
 COLOURS = {
     "mirror descent": EXTENSION.colour,
     "policy iteration": KNOWN["ppo"].colour,

@@ -50,6 +50,10 @@ class Tables(NamedTuple):
         return list(dict.fromkeys(self.summary["environment"]))
 
 
+def read_tables(folder: Path) -> Tables:
+    return Tables(*(read_table(folder / f"{name}.csv") for name in Tables._fields))
+
+
 def of_paper(tables: Tables, source: str) -> Tables:
     """What the paper's figures show: POWR by both its policies, and the baselines of a source.
 
@@ -100,10 +104,7 @@ def seeds_note(summary: pd.DataFrame) -> str:
     short = counts[counts["seeds"] < counts["seeds_planned"]]
     if short.empty:
         return f"{planned} seeds" if planned > 1 else "1 seed"
-    gaps = {
-        environment: _seeds_of(rows)
-        for environment, rows in short.groupby("environment", sort=False)
-    }
+    gaps = {name: _seeds_of(rows) for name, rows in short.groupby("environment", sort=False)}
     everywhere = len(gaps) == counts["environment"].nunique() and len(set(gaps.values())) == 1
     listed = [text if everywhere else f"{name}: {text}" for name, text in gaps.items()]
     return f"{planned} seeds, but " + "; ".join(dict.fromkeys(listed))
@@ -150,29 +151,25 @@ def number(value: float) -> str:
     return f"{value:,g}".replace("-", "\N{MINUS SIGN}")
 
 
-def to_bytes(figure: Figure, file_format: str) -> bytes:
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format=file_format, metadata=METADATA[file_format])
-    return buffer.getvalue()
-
-
 def files(
     draw: Callable[[Any], Figure], data: Any, base: Path, formats: Iterable[str] = METADATA
 ) -> dict[Path, bytes]:
     """A figure in each format, by the path that ends so."""
+    found = {}
     with matplotlib.style.context(["default", STYLE]):
         figure = draw(data)
-        return {base.with_name(f"{base.name}.{kind}"): to_bytes(figure, kind) for kind in formats}
-
-
-def read_tables(folder: Path, name: str, tables: type[NamedTuple] | None) -> Any:
-    if tables is None:
-        return read_table(folder / f"{name}.csv")
-    return tables(*(read_table(folder / f"{field}.csv") for field in tables._fields))
+        for kind in formats:
+            buffer = io.BytesIO()
+            figure.savefig(buffer, format=kind, metadata=METADATA[kind])
+            found[base.with_name(f"{base.name}.{kind}")] = buffer.getvalue()
+    return found
 
 
 def find(name: str) -> ModuleType:
-    """The module of a figure: it has `draw`, and `Tables` if it is drawn from more than one."""
+    """The module of a figure: it has `draw`, and as TABLES the names of those it is drawn from.
+
+    A figure without TABLES is one of a scale, and drawn from its `Tables`.
+    """
     if name.isidentifier() and importlib.util.find_spec(f"suite.plots.{name}"):
         module = importlib.import_module(f"suite.plots.{name}")
         if hasattr(module, "draw"):
@@ -196,9 +193,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     def make() -> dict[Path, bytes]:
         module = find(name)
-        data = read_tables(folder, name, getattr(module, "Tables", None))
-        if isinstance(data, Tables):
-            data = of_paper(data, AUTHORS if options.authors else LIBRARY)
-        return files(module.draw, data, (options.out_dir or folder) / stem)
+        if hasattr(module, "TABLES"):
+            data = [read_table(folder / f"{table}.csv") for table in module.TABLES]
+        else:
+            data = [of_paper(read_tables(folder), AUTHORS if options.authors else LIBRARY)]
+        base = (options.out_dir or folder) / stem
+        return files(lambda tables: module.draw(*tables), data, base)
 
     return write_result(parser.prog, make)

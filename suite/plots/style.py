@@ -1,4 +1,4 @@
-"""One look for every figure: sizes, fonts, and how each algorithm is told from the others.
+"""One look for every figure: sizes, fonts, and the look of each algorithm.
 
 An algorithm differs from the others in colour, line and marker. The colours differ in lightness
 too, so that they survive grey print and the common kinds of colour blindness.

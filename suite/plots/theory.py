@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -13,6 +11,7 @@ from matplotlib.ticker import NullFormatter
 from suite.plots import render
 from suite.plots.style import COLUMN_WIDTH, Look
 
+TABLES = ("inexact_pmd", "estimation", "exponents", "compatibility")
 NOTE = (
     "Discount 0.9; FrozenLake-v1 is slippery. Lines: medians, bands: ranges over 20 random MDPs or "
     "seeds (a-c: from the median to the worst). (d) FrozenLake-v1. (e) α: mean over seeds of the "
@@ -37,38 +36,31 @@ MODELS = {
 }
 KERNELS = {
     "exponential, bandwidth 0.5": ("exponential", Look("#B2182B", (), "o", 1.4)),
-    "exponential, falling ridge": (
-        "exponential, λₙ",
-        Look("#B2182B", (1, 1), "v", 1.0),
-    ),
+    "exponential, falling ridge": ("exponential, λₙ", Look("#B2182B", (1, 1), "v", 1.0)),
     "Gaussian, bandwidth 0.5": ("Gaussian 0.5", Look("#1E88E5", (5, 1.5), "s", 1.0)),
     "Gaussian, bandwidth 0.1": ("Gaussian 0.1", Look("#000000", (1, 1), "^", 1.0)),
 }
-SMALLEST_GAP = 1e-6  # against the first; what lies below is of no interest
+SMALLEST_GAP = 1e-6  # relative to the largest gap; smaller ones are not drawn
 
 
-class Tables(NamedTuple):
-    inexact_pmd: pd.DataFrame
-    estimation: pd.DataFrame
-    exponents: pd.DataFrame
-    compatibility: pd.DataFrame
-
-
-def draw(tables: Tables) -> Figure:
+def draw(
+    inexact_pmd: pd.DataFrame,
+    estimation: pd.DataFrame,
+    exponents: pd.DataFrame,
+    compatibility: pd.DataFrame,
+) -> Figure:
     figure = Figure(figsize=(COLUMN_WIDTH, 5.0), layout="constrained")
     top, bottom = figure.subplots(2, 3)
-    for panel, (model, rows) in zip(
-        top, tables.inexact_pmd.groupby("model", sort=False), strict=True
-    ):
+    for panel, (model, rows) in zip(top, inexact_pmd.groupby("model", sort=False), strict=True):
         draw_descents(panel, rows)
         panel.set_title(model, loc="left")
     top[0].set_ylabel("J(optimum) − J after T steps")
     bound = Line2D([], [], color="0.3", lw=0.9, ls=":", label="bound of Theorem 7")
     handles = [*(handle(*shown) for shown in ERRORS.values()), bound]
     figure.legend(handles=handles, loc="outside upper center", ncols=4)
-    draw_bounds(bottom[0], tables.estimation)
-    draw_rates(bottom[1], tables.estimation, tables.exponents)
-    draw_kernels(bottom[2], tables.compatibility)
+    draw_bounds(bottom[0], estimation)
+    draw_rates(bottom[1], estimation, exponents)
+    draw_kernels(bottom[2], compatibility)
     bottom[0].set_ylabel("largest error of q")
     for letter, panel in zip("abcdef", figure.axes, strict=True):
         panel.set_title(f"({letter}) {panel.get_title(loc='left')}", loc="left")

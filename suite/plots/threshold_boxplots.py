@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -65,6 +66,7 @@ def draw_panel(
 def draw_row(panel: Axes, row: int, algorithm: str, runs: np.ndarray, look: Look) -> None:
     arrived = np.isfinite(runs)
     heights = row + POINTS_HEIGHT * (np.arange(len(runs)) - (len(runs) - 1) / 2) / max(len(runs), 1)
+    thin = {"color": look.colour, "lw": 0.8}
     if len(runs) >= FEWEST_FOR_A_BOX and arrived.all():
         panel.boxplot(
             [runs],
@@ -77,23 +79,14 @@ def draw_row(panel: Axes, row: int, algorithm: str, runs: np.ndarray, look: Look
             label=algorithm,
             boxprops={"facecolor": look.colour, "alpha": 0.25, "edgecolor": look.colour},
             medianprops={"color": look.colour, "lw": 1.5},
-            whiskerprops={"color": look.colour, "lw": 0.8},
-            capprops={"color": look.colour, "lw": 0.8},
+            whiskerprops=thin,
+            capprops=thin,
         )
     else:
         write_outcome(panel, row, runs)
-    panel.plot(
-        runs[arrived],
-        heights[arrived],
-        linestyle="none",
-        marker=look.marker,
-        color=look.colour,
-        ms=2.5,
-        mew=0.3,
-        mec="white",
-        label=algorithm,
-        zorder=3,
-    )
+    mark: dict[str, Any] = {"marker": look.marker, "color": look.colour, "ms": 2.5, "mew": 0.3}
+    mark |= {"mec": "white", "linestyle": "none", "label": algorithm, "zorder": 3}
+    panel.plot(runs[arrived], heights[arrived], **mark)
 
 
 def write_outcome(panel: Axes, row: int, runs: np.ndarray) -> None:
@@ -115,14 +108,6 @@ def write_in_the_middle(panel: Axes, row: int, text: str) -> None:
 
 
 def write(panel: Axes, row: int, text: str, place: float, side: str, shift: float) -> None:
-    panel.annotate(
-        text,
-        (place, row),
-        xytext=(shift, 0),
-        textcoords="offset points",
-        ha=side,
-        va="center",
-        fontsize=6.5,
-        color="0.2",
-        bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
-    )
+    look: dict[str, Any] = {"ha": side, "va": "center", "fontsize": 6.5, "color": "0.2"}
+    look |= {"bbox": {"facecolor": "white", "edgecolor": "none", "pad": 1}}
+    panel.annotate(text, (place, row), xytext=(shift, 0), textcoords="offset points", **look)

@@ -6,7 +6,7 @@ Every number comes from claims.csv, summary.csv or the multiverse's shares.csv.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -20,7 +20,7 @@ from suite.names import algorithm_name
 
 HEAD = ("the paper says", "against {}", "against {}", "holds in", "what was seen")
 CENTRAL = "quicker"  # the sentence of claims.yaml that the paper's abstract rests on
-EXTENSION = "optimistic-powr"
+OF_PAPER = (POWR, *DEEP_OF_SOURCE.values())  # the kinds of algorithm that the paper compares
 
 
 def experiments(judged: Sequence[Judged], document: Mapping[str, Any]) -> list[Sentence]:
@@ -73,7 +73,10 @@ def table(
     shares: Sequence[Share],
     summary: pd.DataFrame,
 ) -> list[tuple[str, ...]]:
-    """One row per sentence on the results of experiments, the head first."""
+    """One row per sentence on the results of experiments, the head first.
+
+    `summary` is summary.csv with a column `class`, that of the algorithm in envs.yaml.
+    """
     sets = document["sets"]
     head = [
         text.format(entry["label"]) for text, entry in zip(HEAD[1:3], sets.values(), strict=True)
@@ -142,29 +145,32 @@ def _spread(summary: pd.DataFrame) -> str:
     return f"sampled, earliest to latest seed: {'; '.join(ranges)}"
 
 
-def _taxi(threshold: float, names: Sequence[str]) -> Callable[[pd.DataFrame], str]:
-    def write(summary: pd.DataFrame) -> str:
-        here = summary[
-            (summary["environment"] == "Taxi-v3")
-            & (summary["threshold"] == threshold)
-            & (summary["policy"] == "deterministic")
-        ]
-        own = here[[name.partition("-")[0] in names for name in here["algorithm"]]]
-        own = own[own["kind"].isin((POWR, *DEEP_OF_SOURCE.values()))]
-        return "; ".join(
-            f"{algorithm_name(row.algorithm)}: {row.n_reached} of {row.seeds} runs"
-            for row in own.itertuples()
-        )
+def _on_taxi(summary: pd.DataFrame) -> pd.DataFrame:
+    """The rows of Taxi-v3 on the deterministic policies of the algorithms that the paper has."""
+    here = (summary["environment"] == "Taxi-v3") & (summary["policy"] == "deterministic")
+    return summary[here & summary["kind"].isin(OF_PAPER)]
 
-    return write
+
+def _counted(rows: pd.DataFrame) -> str:
+    return "; ".join(
+        f"{algorithm_name(row.algorithm)}: {row.n_reached} of {row.seeds} runs"
+        for row in rows.itertuples()
+    )
+
+
+def _taxi_eight(summary: pd.DataFrame) -> str:
+    rows = _on_taxi(summary[summary["threshold"] == 8])
+    return _counted(rows[(rows["kind"] == POWR) | (rows["class"] == "dqn")])
+
+
+def _taxi_six(summary: pd.DataFrame) -> str:
+    rows = _on_taxi(summary[summary["threshold"] == 6])
+    return _counted(rows[rows["class"] == "ppo"])
 
 
 def _local_optimum(summary: pd.DataFrame) -> str:
-    here = summary[(summary["environment"] == "Taxi-v3") & (summary["policy"] == "deterministic")]
-    here = here[here["kind"].isin((POWR, *DEEP_OF_SOURCE.values()))].drop_duplicates("algorithm")
-    ends = here.set_index("algorithm")["final_mean"].dropna()
-    is_dqn = ends.index.str.startswith("dqn")
-    is_own = ends.index.str.startswith("powr")
+    rows = _on_taxi(summary).drop_duplicates("algorithm").dropna(subset="final_mean")
+    is_dqn, is_own, ends = rows["class"] == "dqn", rows["kind"] == POWR, rows["final_mean"]
     dqn = " and ".join(f"{end:,.1f}" for end in ends[is_dqn])
     return (
         f"mean return at the end: POWR {ends[is_own].min():,.1f}, DQN {dqn}, the others at most "
@@ -175,8 +181,8 @@ def _local_optimum(summary: pd.DataFrame) -> str:
 SEEN = {
     "quicker": _quicker,
     "local-optimum": _local_optimum,
-    "taxi-eight": _taxi(8, ("powr", "dqn")),
-    "taxi-six-ppo": _taxi(6, ("ppo",)),
+    "taxi-eight": _taxi_eight,
+    "taxi-six-ppo": _taxi_six,
     "less-variance": _spread,
     "stable-amount": _spread,
 }
@@ -186,9 +192,13 @@ def beyond(summary: pd.DataFrame) -> str:
     """What textbook methods and the extension say, in three sentences."""
     own = medians(summary, [POWR], "deterministic")
     peers = medians(summary, [TEXTBOOK], "deterministic")
-    extension = medians(summary[summary["algorithm"] == EXTENSION], KINDS, "deterministic")
+    extension = medians(summary[summary["class"] == "optimistic_powr"], KINDS, "deterministic")
     places = [name for name in own if name in peers]
-    fewer = [name for name in places if _order(peers[name]) < _order(own[name])]
+    fewer = [
+        name
+        for name in places
+        if not math.isnan(peers[name][0]) and not own[name][0] <= peers[name][0]
+    ]
     named = ", ".join(
         f"{_time(peers[name][0])} ({algorithm_name(peers[name][1])})" for name in places
     )
@@ -199,10 +209,6 @@ def beyond(summary: pd.DataFrame) -> str:
         f"[OptimisticPOWR](docs/beyond.md), this project's extension, which departs from the "
         f"paper, needs {_times(extension)}."
     )
-
-
-def _order(median: tuple[float, str]) -> float:
-    return math.inf if math.isnan(median[0]) else median[0]
 
 
 def _times(found: Mapping[str, tuple[float, str]]) -> str:

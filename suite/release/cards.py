@@ -58,8 +58,11 @@ def render(
         for run, metadata in sorted(runs.items())
     ]
     settings = next(iter(runs.values()))["settings"]
-    overall = spread(last["mean"].mean(), last["mean"].std(ddof=0))
-    return template().render(
+    templates = jinja2.Environment(  # noqa: S701 - Markdown, not HTML
+        undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    templates.filters["yaml"] = as_yaml
+    return templates.from_string(TEMPLATE.read_text(encoding="utf-8")).render(
         name=algorithm_name(algorithm),
         class_name=baselines.find(settings["algorithm"]["class"]).__name__,
         environment=environment,
@@ -71,18 +74,10 @@ def render(
         episodes=settings["evaluation"]["episodes"],
         digest=first.digest,
         threshold=threshold,
-        overall=overall,
+        overall=spread(last["mean"].mean(), last["mean"].std(ddof=0)),
         agents=agents,
         has_exact=any(agent["exact"] for agent in agents),
     )
-
-
-def template() -> jinja2.Template:
-    found = jinja2.Environment(  # noqa: S701 - Markdown, not HTML
-        undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    found.filters["yaml"] = as_yaml
-    return found.from_string(TEMPLATE.read_text(encoding="utf-8"))
 
 
 def commit_of(metadata: Mapping[str, Any]) -> str:

@@ -12,7 +12,7 @@ import argparse
 import hashlib
 import json
 import mimetypes
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -48,39 +48,15 @@ def describe(options: argparse.Namespace) -> Entity:
     study, document = config.load(options.envs), ledger.load(options.claims)
     loaded = aggregate.load_runs(study, options.scale, options.results, partial=True)
     judged = ledger.read_judged(folder / "claims.csv", document, loaded)
-    files = list(file_entities(folder, loaded.metadata))
+    runs = loaded.metadata
+    files = list(file_entities(folder, runs))
     figures = [figure_entity(path) for path in options.figures]
-    trainings = list(training_entities(loaded.metadata))
+    trainings = list(training_entities(runs))
     verdicts = [verdict_entity(entry, document["sets"], figures) for entry in judged]
-    contexts = [*context_entities(document, judged), *figures, *trainings, *verdicts]
-    root = root_entity(options.scale, loaded.metadata, files, [*verdicts, *trainings])
-    descriptor = entity(NAME, "CreativeWork", about=link("./"), conformsTo=link(SPECIFICATION))
-    graph = [descriptor, root, *files, *contexts]
-    return {"@context": f"{SPECIFICATION}/context", "@graph": graph}
-
-
-def entity(name: str, kind: str, /, **properties: Any) -> Entity:
-    return {"@id": name, "@type": kind, **properties}
-
-
-def link(name: str) -> Entity:
-    return {"@id": name}
-
-
-def links(entities: Iterable[Entity]) -> list[Entity]:
-    return [link(each["@id"]) for each in entities]
-
-
-def root_entity(
-    scale: str,
-    runs: Mapping[Run, Mapping[str, Any]],
-    files: Sequence[Entity],
-    mentioned: Sequence[Entity],
-) -> Entity:
-    return entity(
+    root = entity(
         "./",
         "Dataset",
-        name=f"Replication of {TITLE}, scale {scale}",
+        name=f"Replication of {TITLE}, scale {options.scale}",
         description=(
             f"{len(runs)} training runs, the tables and figures made of them, and the verdict on "
             "each claim of the paper with what it rests on."
@@ -90,44 +66,51 @@ def root_entity(
         license=link(LICENSE),
         author=link(AUTHORS),
         about=link(PAPER),
-        hasPart=links(files),
-        mentions=links(mentioned),
+        hasPart=[link(each["@id"]) for each in files],
+        mentions=[link(each["@id"]) for each in (*verdicts, *trainings)],
     )
+    descriptor = entity(NAME, "CreativeWork", about=link("./"), conformsTo=link(SPECIFICATION))
+    contexts = [*context_entities(document, judged), *figures, *trainings, *verdicts]
+    graph = [descriptor, root, *files, *contexts]
+    return {"@context": f"{SPECIFICATION}/context", "@graph": graph}
+
+
+def entity(name: str, kind: str, /, **properties: Any) -> Entity:
+    return {"@id": name, "@type": kind, **properties}
+
+
+def link(name: str | Path) -> Entity:
+    return {"@id": str(name)}
 
 
 def file_entities(folder: Path, runs: Mapping[Run, Mapping[str, Any]]) -> Iterator[Entity]:
     """Tables and pages, then the files of each run, then the model cards."""
-    for name in dict.fromkeys([*PAGES, *TABLES]):
-        yield file_entity(folder, name, f"{name} of the scale {folder.name}")
+    named = {name: f"{name} of the scale {folder.name}" for name in (*PAGES, *TABLES)}
     cards = {}
     for run, metadata in runs.items():
         who = f"{algorithm_name(run.algorithm)} on {run.environment}"
-        suffixes = {".csv": "evaluations", ".json": "settings and provenance"}
+        kinds = {".csv": "evaluations", ".json": "settings and provenance"}
         if has_agent(metadata):
-            suffixes[".npz"] = "trained agent"
-            cards[inside(run).with_name(CARD)] = f"Model card of {who}"
-        for suffix, what in suffixes.items():
-            path = inside(run).with_suffix(suffix)
-            yield file_entity(folder, path.as_posix(), f"{who}, seed {run.seed}: {what}")
-    for path, name in cards.items():
-        yield file_entity(folder, path.as_posix(), name)
+            kinds[".npz"] = "trained agent"
+            cards[inside(run).with_name(CARD).as_posix()] = f"Model card of {who}"
+        for suffix, what in kinds.items():
+            path = inside(run).with_suffix(suffix).as_posix()
+            named[path] = f"{who}, seed {run.seed}: {what}"
+    for path, name in {**named, **cards}.items():
+        content = (folder / path).read_bytes()
+        yield entity(
+            path,
+            "File",
+            name=name,
+            encodingFormat=media_type(path),
+            contentSize=str(len(content)),
+            sha256=hashlib.sha256(content).hexdigest(),
+        )
 
 
 def inside(run: Run) -> Path:
     """The run file, relative to the folder of its scale."""
     return run.path.relative_to(run.scale)
-
-
-def file_entity(folder: Path, path: str, name: str) -> Entity:
-    content = (folder / path).read_bytes()
-    return entity(
-        path,
-        "File",
-        name=name,
-        encodingFormat=media_type(path),
-        contentSize=str(len(content)),
-        sha256=hashlib.sha256(content).hexdigest(),
-    )
 
 
 def media_type(path: str) -> str:
@@ -166,26 +149,16 @@ def context_entities(document: Mapping[str, Any], judged: Sequence[Judged]) -> I
 
 def training_entities(runs: Mapping[Run, Mapping[str, Any]]) -> Iterator[Entity]:
     """One training per commit: the code, and the run files that it made."""
-    made: dict[str, list[Run]] = {}
+    made: dict[str, list[Entity]] = {}
     for run, metadata in runs.items():
-        made.setdefault(commit_of(metadata), []).append(run)
-    for commit, own in sorted(made.items()):
-        code = entity(
-            f"#code-{commit[:12]}",
-            # Without an address it can be neither SoftwareApplication nor SoftwareSourceCode.
-            "CreativeWork",
-            name=f"powr and its suite at commit {commit or 'unknown'}",
-            version=commit or "unknown",
-            license=link(LICENSE),
-        )
-        yield code
-        yield entity(
-            f"#training-{commit[:12]}",
-            "CreateAction",
-            name=f"Training of {len(own)} runs",
-            instrument=link(code["@id"]),
-            result=[link(inside(run).as_posix()) for run in own],
-        )
+        made.setdefault(commit_of(metadata), []).append(link(inside(run)))
+    for commit, files in sorted(made.items()):
+        code, version = f"#code-{commit[:12]}", commit or "unknown"
+        name = f"powr and its suite at commit {version}"
+        # Without an address it can be neither SoftwareApplication nor SoftwareSourceCode.
+        yield entity(code, "CreativeWork", name=name, version=version, license=link(LICENSE))
+        name, training = f"Training of {len(files)} runs", f"#training-{commit[:12]}"
+        yield entity(training, "CreateAction", name=name, instrument=link(code), result=files)
 
 
 def rating_id(verdict: str) -> str:
@@ -195,6 +168,9 @@ def rating_id(verdict: str) -> str:
 def verdict_entity(entry: Judged, sets: Mapping[str, Any], figures: Sequence[Entity]) -> Entity:
     against, reason = entry.against, entry.outcome.reason
     whose = f", {sets[against]['name']}" if against else ""
+    # A theorem is in the figure of the theory, every other claim in those of the runs.
+    of_theory = group_of(entry.claim) == Group.THEORY
+    shown = [each["@id"] for each in figures if (each["@id"] == "#figure-theory") == of_theory]
     return entity(
         f"#verdict-{entry.claim['id']}" + (f"-{against}" if against else ""),
         "ClaimReview",
@@ -204,16 +180,10 @@ def verdict_entity(entry: Judged, sets: Mapping[str, Any], figures: Sequence[Ent
         reviewRating=link(rating_id(entry.outcome.verdict)),
         creativeWorkStatus="preliminary" if entry.preliminary else "final",
         measurementTechnique=link(f"#rule-{entry.claim['rule']}"),
-        isBasedOn=[link("claims.csv"), *(link(inside(run).as_posix()) for run in entry.runs)],
-        associatedMedia=links(shown_in(entry, figures)),
+        isBasedOn=[link("claims.csv"), *(link(inside(run)) for run in entry.runs)],
+        associatedMedia=[link(name) for name in shown],
         **({"description": reason} if reason else {}),
     )
-
-
-def shown_in(entry: Judged, figures: Sequence[Entity]) -> list[Entity]:
-    """A theorem is in the figure of the theory, every other claim in those of the runs."""
-    of_theory = group_of(entry.claim) == Group.THEORY
-    return [figure for figure in figures if (figure["@id"] == "#figure-theory") == of_theory]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

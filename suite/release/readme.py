@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from suite import SuiteError, markdown, multiverse
+from suite import SuiteError, config, markdown, multiverse
 from suite.claims import ledger
 from suite.command import make_parser, write_result
 from suite.release import answer
@@ -24,7 +24,9 @@ def blocks(root: Path) -> dict[str, str]:
     """The generated parts by name."""
     document = ledger.load(root / "claims.yaml")
     judged = ledger.read_judged(root / SCALE / "claims.csv", document)
+    algorithms = config.load(root / "envs.yaml")["algorithms"]
     summary = read_table(root / SCALE / "summary.csv")
+    summary["class"] = [algorithms[name]["class"] for name in summary["algorithm"]]
     found = multiverse.read(root / "results")
     return {
         "answer": answer.answer(judged, document, found),

@@ -19,17 +19,15 @@ import sys
 import tempfile
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import takewhile
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import baselines
+import powr
 from powr.storage.agents import algorithm_of
 from suite import SuiteError
 from suite.command import make_parser
 from suite.release import manifest
 from suite.release.agreement import DIFFERS, IDENTICAL, judge_run
-from suite.results.cost import cpu_seconds
 
 RESULTS = manifest.MANIFEST.parent
 RUN_FILE = re.compile(r"seed\d+-[0-9a-f]{12}\.(csv|json|npz|benchmark\.tsv)")
@@ -69,22 +67,14 @@ def check_files(root: Path) -> Iterator[Line]:
 
 def agent_fault(path: Path) -> str:
     """Why an agent is not the one that its run saved; empty if it is."""
-    if manifest.checksum(path) != recorded(path, "agent_sha256"):
-        return "is not the agent that its run saved by agent_sha256 in the .json beside it"
     try:
-        classes: dict[str, Any] = {each.__name__: each for each in baselines.OWN.values()}
-        classes[algorithm_of(path)].load(path)
-    except (ValueError, KeyError) as error:
-        return str(error)
+        recorded = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+        if manifest.checksum(path) != recorded["agent_sha256"]:
+            return "is not the agent that its run saved by agent_sha256 in the .json beside it"
+        getattr(powr, algorithm_of(path)).load(path)
+    except (OSError, AttributeError, *MALFORMED) as error:
+        return f"cannot be loaded, or the .json beside it cannot be read: {error!r}"
     return ""
-
-
-def recorded(path: Path, key: str) -> Any:
-    """What the JSON beside a run's file says; None if it does not say it or is damaged."""
-    try:
-        return json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))[key]
-    except (OSError, *MALFORMED):
-        return None
 
 
 def copy_sources(root: Path, scratch: Path, run_files: Iterable[str]) -> None:
@@ -135,9 +125,8 @@ def first_difference(shipped: bytes, made: bytes) -> str:
         return f"{len(shipped)} bytes shipped, {len(made)} made here"
     for number, (old, new) in enumerate(zip(*lines, strict=False), start=1):
         if old != new:
-            same = sum(
-                1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False))
-            )
+            pairs = enumerate(zip(old, new, strict=False))
+            same = next((i for i, (one, other) in pairs if one != other), min(len(old), len(new)))
             start = max(0, same - 20)
             old, new = (line[start : start + 80] for line in (old, new))
             return f"line {number}, from character {start + 1}: {old!r}, here {new!r}"
@@ -160,27 +149,14 @@ def retrain(root: Path, scratch: Path, runs: Sequence[str], cores: int) -> Itera
 
 
 def choose(listed: Iterable[str], patterns: Iterable[str]) -> list[str]:
-    names = [name for name in sorted(listed) if name.endswith(".csv")]
-    chosen = {
-        pattern: [name for name in names if Path(name).match(f"{RESULTS}/{pattern}.csv")]
-        for pattern in patterns
-    }
-    for pattern, found in chosen.items():
+    """The listed run files that match a pattern."""
+    chosen = []
+    for pattern in patterns:
+        found = [name for name in sorted(listed) if Path(name).match(f"{RESULTS}/{pattern}.csv")]
         if not found:
             print(f"not shipped: {pattern}")
-    return [name for found in chosen.values() for name in found]
-
-
-def usual_minutes(root: Path, runs: Iterable[str]) -> float:
-    return sum(usual_seconds(root / name) for name in runs) / 60
-
-
-def usual_seconds(path: Path) -> float:
-    """What a run took of a core where it was made; by the clock where only that was recorded."""
-    try:
-        return cpu_seconds(path, {"evaluations": recorded(path, "evaluations")})
-    except SuiteError:
-        return recorded(path, "duration_seconds") or 0
+        chosen += found
+    return chosen
 
 
 def verify(root: Path, scratch: Path, patterns: Sequence[str], cores: int) -> Iterator[Line]:
@@ -194,11 +170,7 @@ def verify(root: Path, scratch: Path, patterns: Sequence[str], cores: int) -> It
     yield from compare_files(root, scratch, made)
     runs = choose(listed, patterns)
     if runs:
-        print(
-            f"training {len(runs)} runs again, which took one core "
-            f"{usual_minutes(root, runs):.0f} minutes where they were made",
-            flush=True,
-        )
+        print(f"training {len(runs)} runs again", flush=True)
         yield from retrain(root, scratch, runs, cores)
 
 

@@ -56,24 +56,14 @@ def show_claim(
 
 def views(claim: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Where the explorer shows what a claim compares: environments with their addresses."""
-    parameters = claim["parameters"]
-    shared = {
-        key: getattr(parameters, key) for key in ("policy", "arrival") if hasattr(parameters, key)
-    }
-    return [
-        (
-            f"{environment} at {threshold:g}",
-            urlencode(
-                {
-                    "environment": environment,
-                    "threshold": f"{environment}:{threshold:g}",
-                    **shared,
-                    "open": claim["id"],
-                }
-            ),
-        )
-        for environment, threshold in getattr(parameters, "thresholds", {}).items()
-    ]
+    given = dict(claim["parameters"])
+    shared = {key: given[key] for key in ("policy", "arrival") if key in given}
+    found = []
+    for environment, threshold in given.get("thresholds", {}).items():
+        place = {"environment": environment, "threshold": f"{environment}:{threshold:g}"}
+        address = urlencode({**place, **shared, "open": claim["id"]})
+        found.append((f"{environment} at {threshold:g}", address))
+    return found
 
 
 def show_verdict(

@@ -103,17 +103,14 @@ def shortest(values: pd.Series) -> list[float]:
 
 def on_paper(colour: str) -> dict[str, str]:
     """The colour as it is on light and on dark paper: moved away from it until it stands out."""
-    return {scheme: stand_out(colour, PAPER[scheme], FAINTEST[scheme]) for scheme in PAPER}
-
-
-def stand_out(colour: str, paper: str, faintest: float) -> str:
-    target = 0 if luminance(paper) > 0.5 else 255
-    own = channels(colour)
-    for share in range(0, 101, 5):
-        mixed = [round(c + (target - c) * share / 100) for c in own]
-        found = "#" + "".join(f"{c:02x}" for c in mixed)
-        if contrast(found, paper) >= faintest:
-            break
+    found = {}
+    for scheme, paper in PAPER.items():
+        target = 0 if luminance(paper) > 0.5 else 255
+        for share in range(0, 101, 5):
+            mixed = [round(c + (target - c) * share / 100) for c in channels(colour)]
+            found[scheme] = "#" + "".join(f"{c:02x}" for c in mixed)
+            if contrast(found[scheme], paper) >= FAINTEST[scheme]:
+                break
     return found
 
 

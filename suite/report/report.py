@@ -34,27 +34,14 @@ from suite.results import aggregate, cost, summary_page
 from suite.results.tables import other_runs, read_table
 
 FOLDER = Path(__file__).parent
-TABLES = (
-    "summary.md",
-    "summary.csv",
-    "runs.csv",
-    "curves.csv",
-    "claims.csv",
-    "cost.csv",
-)
+TABLES = ("summary.md", "summary.csv", "runs.csv", "curves.csv", "claims.csv", "cost.csv")
 SYMBOLS = {
-    word: symbol
-    for words, symbols in (
-        (VERDICTS, "✓◐✗–"),
-        (BEYOND.values(), "✓◐✗–"),
-        (THEORY_VERDICTS, "=≤◐✗?"),
-    )
-    for word, symbol in zip(words, symbols, strict=True)
+    **dict(zip(VERDICTS, "✓◐✗–", strict=True)),
+    **dict(zip(BEYOND.values(), "✓◐✗–", strict=True)),
+    **dict(zip(THEORY_VERDICTS, "=≤◐✗?", strict=True)),
 }
 # Where scripts run, the explorer takes the place of these.
 REQUIRED_FIGURES = ("training_curves", "threshold_boxplots")
-
-
 # By the name of the file. A figure that is not here is shown with its name.
 FIGURES = {
     "training_curves": (
@@ -84,23 +71,6 @@ FIGURES = {
         "harder cases."
     ),
 }
-
-
-def preliminary_reasons(
-    scale: str, final_scale: str, seeds: int, missing: int, due: int
-) -> list[str]:
-    """Why the verdicts are not the last word; empty if they are."""
-    reasons = []
-    if scale != final_scale:
-        reasons.append(
-            f"These are results at the scale {scale}, with {seeds} seeds. The paper's claims are "
-            f"about the scale {final_scale}."
-        )
-    if missing:
-        reasons.append(
-            f"{missing} of {due} runs are missing; figures and tables show those that are there."
-        )
-    return reasons
 
 
 def rankings(summary: pd.DataFrame) -> dict[str, str]:
@@ -154,17 +124,6 @@ def show_markdown(path: Path) -> list[str | list[list[str]]]:
     return blocks
 
 
-def show_environment(name: str, summary: pd.DataFrame, costs: pd.DataFrame) -> dict[str, Any]:
-    rows = summary[summary["environment"] == name]
-    return {
-        "name": name,
-        "times": summary_page.times(rows),
-        "returns": summary_page.returns(rows),
-        "bounds": summary_page.bounds_text(rows),
-        "cost": cost.as_text(costs[costs["environment"] == name]),
-    }
-
-
 def read_counts(path: Path, column: str, loaded: aggregate.Loaded) -> pd.DataFrame:
     """A table with the number of runs in a column, which must be those there are."""
     table = read_table(path)
@@ -193,13 +152,18 @@ def describe(options: argparse.Namespace) -> dict[str, Any]:
     groups = group_runs(planned, loaded.metadata)
     multiverse, is_final = options.results / config.MULTIVERSE, options.scale == document["scale"]
     found = universes.read(options.results) if is_final else []
-    reasons = preliminary_reasons(
-        options.scale,
-        document["scale"],
-        study["scales"][options.scale]["seeds"],
-        len(loaded.missing),
-        len(planned),
-    )
+    reasons = []  # why the verdicts are not the last word
+    if not is_final:
+        reasons.append(
+            f"These are results at the scale {options.scale}, with "
+            f"{study['scales'][options.scale]['seeds']} seeds. The paper's claims are about the "
+            f"scale {document['scale']}."
+        )
+    if loaded.missing:
+        reasons.append(
+            f"{len(loaded.missing)} of {len(planned)} runs are missing; figures and tables show "
+            "those that are there."
+        )
     return {
         "scale": options.scale,
         "runs": len(loaded.metadata),
@@ -230,7 +194,14 @@ def describe(options: argparse.Namespace) -> dict[str, Any]:
         "script_digest": explorer.integrity(script),
         "style": explorer.read_assets(explorer.STYLES),
         "environments": [
-            show_environment(name, summary, costs) for name in dict.fromkeys(summary["environment"])
+            {
+                "name": name,
+                "times": summary_page.times(rows),
+                "returns": summary_page.returns(rows),
+                "bounds": summary_page.bounds_text(rows),
+                "cost": cost.as_text(costs[costs["environment"] == name]),
+            }
+            for name, rows in summary.groupby("environment", sort=False)
         ],
         "legend": summary_page.LEGEND,
         "deviations": departures,

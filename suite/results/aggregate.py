@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+import baselines
 from powr.tabular import TabularMDP
 from suite import SuiteError, config
 from suite.command import make_parser, write_result
@@ -29,13 +30,6 @@ from suite.training import environments
 from suite.training.evaluation import planned_grid
 
 GROUP = ["environment", "algorithm"]
-# The setting that says when an algorithm first learns, and its default in the library.
-FIRST_UPDATES = {
-    "a2c": ("n_steps", 5),
-    "dqn": ("learning_starts", 100),
-    "ppo": ("n_steps", 2048),
-    "trpo": ("n_steps", 2048),
-}
 
 
 class Loaded(NamedTuple):
@@ -61,12 +55,8 @@ def load_runs(study: Mapping[str, Any], scale: str, results: Path, partial: bool
     tables, metadata = [], {}
     for run in sorted(there, key=lambda run: pairs.index((run.environment, run.algorithm))):
         settings = config.resolve(study, scale, run.environment, run.algorithm)
-        table, metadata[run] = read_run_file(
-            results, run, planned_grid(settings), settings["evaluation"]["episodes"]
-        )
-        tables.append(
-            table.assign(environment=run.environment, algorithm=run.algorithm, seed=run.seed)
-        )
+        table, metadata[run] = read_run_file(results, run, settings)
+        tables.append(table)
     return Loaded(pd.concat(tables, ignore_index=True), metadata, missing)
 
 
@@ -116,10 +106,16 @@ def plan(study: Mapping[str, Any], scale: str) -> list[Planned]:
 
 
 def first_update(algorithm: Mapping[str, Any]) -> int:
-    """Timesteps that an algorithm collects before it first changes its policy."""
-    key, default = FIRST_UPDATES.get(algorithm["class"], ("", 0))
-    settings = algorithm["settings"]
-    return settings.get(key, default) * (settings.get("n_envs", 1) if key == "n_steps" else 1)
+    """Timesteps that an algorithm collects before it first changes its policy.
+
+    Deep baselines fill a buffer, or collect a rollout from each of their environments.
+    """
+    signature = baselines.settings_of(baselines.find(algorithm["class"]))
+    defaults = {name: parameter.default for name, parameter in signature.items()}
+    settings = {**defaults, **algorithm["settings"]}
+    if "learning_starts" in settings:
+        return settings["learning_starts"]
+    return settings.get("n_steps", 0) * settings.get("n_envs", 1)
 
 
 def exact_bounds(settings: Mapping[str, Any]) -> Bounds:

@@ -1,8 +1,8 @@
 """What the results cost: cost.csv, one row per environment, algorithm and threshold.
 
-Sample efficiency that costs a day of compute would be a hollow win, so the time to the threshold
-stands beside its timesteps. A clock also counts what other work took from a shared core,
-and differs from one machine to the next and from run to run: no other table holds what it says.
+The time to the threshold stands beside its timesteps: few timesteps may still take a day. Times
+differ between machines and between runs, and on a shared core they include waiting. So no other
+table but the ladder has them.
 
     python -m suite cost --scale quick
 """
@@ -40,8 +40,8 @@ class Cost(NamedTuple):
 def read_cost(path: Path, metadata: Mapping[str, Any], timesteps: Sequence[int]) -> Cost:
     """The cost of a run file: Snakemake's benchmark beside it where there is one, and its JSON.
 
-    The benchmark's time counts the start of Python too. Its memory is sampled every now and then;
-    the high-water mark in the JSON misses nothing, so that one is taken.
+    The benchmark's time includes the start of Python. Memory is the peak in the JSON, since the
+    benchmark only samples it.
     """
     with told_by_json(path):
         clock = pd.DataFrame(metadata["evaluations"]).set_index("timestep").loc[timesteps]

@@ -9,8 +9,6 @@ is the fewest timesteps any learner could need (suite/floor).
 
 from __future__ import annotations
 
-import functools
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -68,7 +66,13 @@ def tabulate(
 ) -> pd.DataFrame:
     """One row per environment, algorithm and policy; `runs` is runs.csv, `training` has all."""
     rows = []
-    shown = [(each, policy) for each in plan for policy in policies_of(each)]
+    # The authors evaluate the sampled policy of POWR, so it is shown by both.
+    shown = [
+        (each, policy)
+        for each in plan
+        for policy in arrivals.POLICIES
+        if policy == "deterministic" or each.kind == POWR
+    ]
     for planned, policy in shown:
         environment, algorithm = planned.environment, planned.algorithm
         arrived = arrivals.select(runs, environment, algorithm, thresholds[environment], policy)
@@ -93,11 +97,6 @@ def tabulate(
     return table.astype({"floor_low": "Int64", "floor_high": "Int64"})
 
 
-def policies_of(planned: Planned) -> list[str]:
-    """The authors evaluate the sampled policy of POWR, so that it is shown by both."""
-    return list(arrivals.POLICIES) if planned.kind == POWR else ["deterministic"]
-
-
 def _times(arrived: pd.DataFrame, training: Sequence[Training]) -> dict[str, Any]:
     first, lasting = (
         arrivals.as_times(arrived[name]) for name in (arrivals.FIRST, arrivals.LASTING)
@@ -115,20 +114,14 @@ def _times(arrived: pd.DataFrame, training: Sequence[Training]) -> dict[str, Any
     }
 
 
-@functools.cache
-def _floor(environment: str, threshold: float) -> Floor:
-    """Of an environment's block of envs.yaml, as JSON; once, since it takes seconds."""
-    return floor(environments.make(json.loads(environment)), threshold)
-
-
 def ladder(study: Mapping[str, Any], scale: str, results: Path) -> pd.DataFrame:
     """The table of the runs that are there."""
     loaded = aggregate.load_runs(study, scale, results, partial=True)
     plan = aggregate.plan(study, scale)
-    names = dict.fromkeys(planned.environment for planned in plan)
-    thresholds = {name: study["environments"][name]["thresholds"][0] for name in names}
+    blocks = {planned.environment: study["environments"][planned.environment] for planned in plan}
+    thresholds = {name: block["thresholds"][0] for name, block in blocks.items()}
     floors = {
-        name: _floor(json.dumps(study["environments"][name]), thresholds[name]) for name in names
+        name: floor(environments.make(block), thresholds[name]) for name, block in blocks.items()
     }
     training = {
         (run.environment, run.algorithm, run.seed): read_training(results / run.path, metadata)

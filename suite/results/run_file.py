@@ -7,10 +7,10 @@ checked against what its run should have written, and against the digest that it
 from __future__ import annotations
 
 import hashlib
-import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ import pandas as pd
 
 from suite import SuiteError, config
 from suite.config import Run
-from suite.training.evaluation import COLUMNS
+from suite.training.evaluation import COLUMNS, planned_grid
 
 ALWAYS_FILLED = COLUMNS[: COLUMNS.index("exact_return")]
 PROVENANCE = {"git", "python", "platform", "cpu", "packages"}
@@ -43,15 +43,17 @@ def told_by_json(path: Path, what: str = "what the run took") -> Iterator[None]:
 
 
 def read_run_file(
-    folder: Path, run: Run, timesteps: Sequence[int], episodes: int
+    results: Path, run: Run, settings: dict[str, Any]
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """The evaluations of a run, and the JSON beside them, after every check."""
-    path = folder / run.path
+    """The evaluations of a run, with its names, and the JSON beside them, after every check."""
+    path = results / run.path
     content = path.read_bytes()
     metadata = _read_metadata(path, run)
     if metadata.get("csv_sha256") != hashlib.sha256(content).hexdigest():
         raise RunFileError(path, "its content is not what the run wrote (csv_sha256 differs)")
-    return parse_evaluations(path, content, timesteps, episodes), metadata
+    table = _read_evaluations(path, content, settings)
+    names = {"environment": run.environment, "algorithm": run.algorithm, "seed": run.seed}
+    return table.assign(**names), metadata
 
 
 def _read_metadata(path: Path, run: Run) -> dict[str, Any]:
@@ -69,50 +71,44 @@ def _read_metadata(path: Path, run: Run) -> dict[str, Any]:
         raise RunFileError(path, f"{beside.name} lacks the provenance {', '.join(sorted(lacking))}")
     if (seed, digest) != (run.seed, run.digest) or config.digest(settings) != run.digest:
         raise RunFileError(
-            path, f"{beside.name} is of seed {seed} and digest {digest}, or of other settings"
+            path, f"{beside.name} belongs to seed {seed} and digest {digest}, or to other settings"
         )
     return metadata
 
 
-def parse_evaluations(
-    path: Path, content: bytes, timesteps: Sequence[int], episodes: int
-) -> pd.DataFrame:
+def _read_evaluations(path: Path, content: bytes, settings: dict[str, Any]) -> pd.DataFrame:
     """The table in `content`, if it is complete and well formed."""
     table = _parse_numbers(path, content)
-    found = table["timestep"].tolist()
-    if found != list(timesteps):
-        raise RunFileError(path, _grid_fault(found, list(timesteps)))
-    wrong = table.index[table["episodes"] != episodes]
-    if len(wrong):
-        raise RunFileError(
-            path,
-            f"line {wrong[0] + 2} has {table['episodes'][wrong[0]]:g} episodes "
-            f"where {episodes} are due",
-        )
+    grid = zip_longest(table["timestep"], planned_grid(settings), fillvalue="none")
+    for line, (timestep, due) in enumerate(grid, start=2):
+        if timestep != due:
+            raise RunFileError(path, f"line {line} has timestep {timestep} where {due} is due")
+    episodes = settings["evaluation"]["episodes"]
     low, mean, high = (table[column] for column in ("min", "mean", "max"))
-    misplaced = table.index[(mean < low - ROUNDING) | (mean > high + ROUNDING) | (table["std"] < 0)]
-    if len(misplaced):
-        raise RunFileError(
-            path, f"line {misplaced[0] + 2} has its mean outside min..max, or a negative std"
-        )
+    for fault, wrong in {
+        f"does not have {episodes} episodes": table["episodes"] != episodes,
+        "has its mean outside min..max": (mean < low - ROUNDING) | (mean > high + ROUNDING),
+        "has a negative std": table["std"] < 0,
+    }.items():
+        if wrong.any():
+            raise RunFileError(path, f"line {wrong.argmax() + 2} {fault}")
     return table.astype({"timestep": int, "episodes": int})
 
 
 def _parse_numbers(path: Path, content: bytes) -> pd.DataFrame:
     try:
-        text = content.decode("utf-8")
+        first, *lines = content.decode("utf-8").split("\n")
     except UnicodeDecodeError as error:
         raise RunFileError(path, f"byte {error.start} is not UTF-8") from None
     header = ",".join(COLUMNS)
-    first_line = text.partition("\n")[0]
-    if first_line != header:
-        raise RunFileError(path, f"its header is {first_line!r} where {header!r} is due")
-    if not text.endswith("\n"):
+    if first != header:
+        raise RunFileError(path, f"its header is {first!r} where {header!r} is due")
+    if not lines or lines.pop():
         raise RunFileError(path, "its last line is cut short")
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(lines, start=2):
         if line.count(",") != len(COLUMNS) - 1:
             raise RunFileError(path, f"line {number} does not have {len(COLUMNS)} fields: {line!r}")
-    cells = pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False)
+    cells = pd.DataFrame([line.split(",") for line in lines], columns=list(COLUMNS), dtype=str)
     table = cells.apply(pd.to_numeric, errors="coerce").astype(float)
     for column in COLUMNS:
         empty = cells[column] == ""
@@ -125,13 +121,3 @@ def _parse_numbers(path: Path, content: bytes) -> pd.DataFrame:
                 path, f"line {row + 2} has {cells[column][row]!r} in the column {column}"
             )
     return table
-
-
-def _grid_fault(found: list[float], due: list[int]) -> str:
-    for line, (timestep, expected) in enumerate(zip(found, due, strict=False), start=2):
-        if timestep != expected:
-            return f"line {line} is of timestep {timestep:g} where {expected} is due"
-    if len(found) < len(due):
-        last = f"{found[-1]:g}" if found else "nothing"
-        return f"it ends with timestep {last} where {due[-1]} is due"
-    return f"it has {len(found) - len(due)} lines beyond timestep {due[-1]}"

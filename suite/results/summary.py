@@ -88,12 +88,11 @@ def summarise(
 
 
 def shared_window(plan: Iterable[Planned], environment: str) -> tuple[int, int]:
-    """Between what timesteps the curves of an environment's algorithms are compared.
+    """Between which timesteps the curves of an environment's algorithms are compared.
 
-    The first and the last timestep at which all are evaluated after their first updates, before
-    which a curve is that of an untrained policy. All are those of the paper's figures, POWR and the
-    baselines with library defaults, so that a peer that trains briefly takes nothing from their
-    comparison.
+    The first and the last timestep at which POWR and the baselines with library defaults, those of
+    the paper's figures, are all evaluated after their first updates. Before these a curve shows an
+    untrained policy. Other algorithms do not count, so a short training of theirs cuts nothing off.
     """
     here = [planned for planned in plan if planned.environment == environment]
     shown = (POWR, DEEP_OF_SOURCE[LIBRARY])

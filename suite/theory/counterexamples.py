@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.fft import dct
 from scipy.integrate import quad
 from scipy.special import j0
 
@@ -20,6 +19,7 @@ from powr.kernels import Dirac, Exponential, Gaussian
 from powr.mirror_descent import kl_step, softmax
 from powr.tabular import TabularMDP
 from powr.world_model import WorldModel
+from suite.theory import sobolev
 from suite.theory.closed_form import estimate
 from suite.theory.simulation import transfer_estimate, uniform_norm
 
@@ -39,17 +39,11 @@ class Case(NamedTuple):
     mended: Inequality | None = None
 
 
-class LemmaData(NamedTuple):
-    """What Lemma 8 is about: an MDP, a world model of it, a policy and the discount."""
+def unvisited_state() -> tuple[TabularMDP, WorldModel, NDArray, float]:
+    """An MDP, its world model, the policy of its one action and the discount.
 
-    truth: TabularMDP
-    model: WorldModel
-    policy: NDArray
-    gamma: float
-
-
-def unvisited_state() -> LemmaData:
-    """One action. State 0 leads to one of two states that pay 1 for ever, and was never visited."""
+    State 0 leads to one of two states that pay 1 at each step, and was never visited.
+    """
     truth = TabularMDP.from_arrays(
         [[[0.0, 0.5, 0.5]], [[0.0, 1.0, 0.0]], [[0.0, 0.0, 1.0]]],
         rewards=[[0.0], [1.0], [1.0]],
@@ -57,7 +51,7 @@ def unvisited_state() -> LemmaData:
     )
     model = WorldModel(Dirac(), 1, regularization=1e-12)
     model.fit([1, 2], [0, 0], [1.0, 1.0], [1, 2], [False, False])
-    return LemmaData(truth, model, np.ones((3, 1)), gamma=0.1)
+    return truth, model, np.ones((3, 1)), 0.1
 
 
 def simulation_lemma(scale: float = 1.0) -> Case:
@@ -107,17 +101,27 @@ def absorbing_descent(steps: int) -> tuple[list[float], list[float]]:
     The model is exact in state 1. In state 0 it prefers the wrong action, and its error is small
     at first because the values of state 1 are.
     """
-    gamma, mdp = ABSORBING_GAMMA, absorbing_mdp()
-    exponents = np.zeros((2, 2))
+
+    def estimated(policy: NDArray) -> NDArray:
+        averaged = ABSORBING_TRANSFER @ np.kron(np.eye(2), np.ones(2)) * policy.ravel()  # T_n P
+        system = np.eye(4) - ABSORBING_GAMMA * averaged
+        return np.linalg.solve(system, ABSORBING_REWARDS.ravel()).reshape(2, 2)
+
+    return _descend(absorbing_mdp(), ABSORBING_GAMMA, estimated, steps)
+
+
+def _descend(
+    mdp: TabularMDP, gamma: float, estimated: Callable[[NDArray], NDArray], steps: int
+) -> tuple[list[float], list[float]]:
+    """J(pi_t) and eps_t of mirror descent with steps of size 1 and estimated action values."""
+    exponents = np.zeros(mdp.rewards.shape)
     objectives, errors = [], []
     for _ in range(steps + 1):
         policy = softmax(exponents)
-        averaged = ABSORBING_TRANSFER @ np.kron(np.eye(2), np.ones(2)) * policy.ravel()  # T_n P
-        estimated = np.linalg.solve(np.eye(4) - gamma * averaged, ABSORBING_REWARDS.ravel())
-        exact = mdp.action_values(policy, gamma)
+        values = estimated(policy)
         objectives.append(mdp.objective(policy, gamma))
-        errors.append(float(np.abs(estimated.reshape(2, 2) - exact).max()))
-        exponents += estimated.reshape(2, 2)
+        errors.append(float(np.abs(values - mdp.action_values(policy, gamma)).max()))
+        exponents += values
     return objectives, errors
 
 
@@ -154,21 +158,14 @@ def collapsing_descent(steps: int) -> tuple[list[float], list[float]]:
         COLLAPSE_STATES[following],
         np.zeros(5, dtype=bool),
     )
-    exponents = np.zeros((3, 2))
-    objectives, errors = [], []
-    for _ in range(steps + 1):
-        policy = softmax(exponents)
-        exact = mdp.action_values(policy, COLLAPSE_GAMMA)
-        estimated = model.action_values(tabulated(policy), COLLAPSE_GAMMA)(COLLAPSE_STATES)
-        objectives.append(mdp.objective(policy, COLLAPSE_GAMMA))
-        errors.append(float(np.abs(estimated - exact).max()))
-        exponents += estimated
-    return objectives, errors
 
+    def estimated(policy: NDArray) -> NDArray:
+        def tabulated(states: NDArray) -> NDArray:
+            return policy[(states == COLLAPSE_STATES.T).argmax(axis=1)]
 
-def tabulated(policy: NDArray) -> Callable[[NDArray], NDArray]:
-    """A policy given at the three states, as a function of states."""
-    return lambda states: policy[(states == COLLAPSE_STATES.T).argmax(axis=1)]
+        return model.action_values(tabulated, COLLAPSE_GAMMA)(COLLAPSE_STATES)
+
+    return _descend(mdp, COLLAPSE_GAMMA, estimated, steps)
 
 
 SWAP = np.array([[0.0, 1.0], [1.0, 0.0]])
@@ -184,69 +181,14 @@ def markov_operator() -> Case:
     return Case(Inequality("distance of P to the policy operator made of it", distance, 0.0))
 
 
-SMOOTHNESS = 0.2  # of the Sobolev space on [0, 1]; above d/2 it would hold bounded functions only
-SOBOLEV_STEP = 30.0
-
-
-class SobolevStep(NamedTuple):
-    """Functions on [0, 1] at midpoints: the two action values, and policies before and after."""
-
-    q: NDArray
-    policy: NDArray
-    after: NDArray
-
-
-def unbounded_step(resolution: int) -> SobolevStep:
-    """Thm. 5 with q = x^(-1/8), unbounded.
-
-    The policy's oscillations at 0 are damped by exp(-30 q), and a step of size 30 undoes that: it
-    leads to 1/2 + sin(x^-3) / 4, which is not in the space.
-    """
-    x = (np.arange(resolution) + 0.5) / resolution
-    q, wild = x ** (-1 / 8), 0.5 + np.sin(x**-3) / 4
-    damped = wild * np.exp(-SOBOLEV_STEP * q)
-    policy = np.stack([damped, 1 - wild], axis=1) / (damped + 1 - wild)[:, None]
-    return _step(q, policy)
-
-
-def bounded_step(resolution: int) -> SobolevStep:
-    """Thm. 5 with q = sin(x^(-1/2)), bounded: the step stays in the space."""
-    x = (np.arange(resolution) + 0.5) / resolution
-    first = 0.5 + np.cos(x**-0.5) / 4
-    return _step(np.sin(x**-0.5), np.stack([first, 1 - first], axis=1))
-
-
-def _step(q: NDArray, policy: NDArray) -> SobolevStep:
-    q = np.stack([q, np.zeros_like(q)], axis=1)
-    return SobolevStep(q, policy, kl_step(policy, q, SOBOLEV_STEP))
-
-
-def norm_growth(make: Callable[[int], SobolevStep]) -> dict[str, float]:
-    """How much more the squared norm grows from 2^15 to 2^18 points than from 2^12 to 2^15.
-
-    By function of the first action. Less than 1 if the norm settles as the grid is refined.
-    """
-    steps = [make(2**exponent) for exponent in (12, 15, 18)]
-    growth = {}
-    for name in SobolevStep._fields:
-        norms = [sobolev_norm(getattr(step, name)[:, 0], SMOOTHNESS) for step in steps]
-        first, second = np.diff(norms)
-        growth[name] = float(second / first)
-    return growth
-
-
-def sobolev_norm(values: NDArray, smoothness: float) -> float:
-    """Squared norm of a function on [0, 1] given at midpoints, by its cosine coefficients."""
-    coefficients = dct(values, type=2) / len(values)
-    return float((1 + np.arange(len(values)) ** 2) ** smoothness @ coefficients**2)
-
-
 def sobolev_policy() -> Case:
     """Thm. 5 for s = 1/5 on a line: with unbounded action values the step leaves the space."""
     what = "growth of the squared norm of the next policy as the grid is refined"
     return Case(
-        Inequality(f"{what}, unbounded q", norm_growth(unbounded_step)["after"], 1.0),
-        Inequality(f"{what}, bounded q", norm_growth(bounded_step)["after"], 1.0),
+        Inequality(
+            f"{what}, unbounded q", sobolev.norm_growth(sobolev.unbounded_step)["after"], 1.0
+        ),
+        Inequality(f"{what}, bounded q", sobolev.norm_growth(sobolev.bounded_step)["after"], 1.0),
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
@@ -59,12 +61,16 @@ def continuous_error(gamma: float, n: int, seed: int) -> float:
     return float(np.abs(q(continuous.GRID[:, None]) - exact).max())
 
 
-def fitted_exponent(sizes: NDArray, errors: NDArray, confidence: float = 0.95) -> Estimate:
-    """alpha of error = O(n^-alpha): the mean over seeds of the fitted slopes, with its t interval.
+def fitted_exponent(sizes: NDArray, errors: NDArray) -> Estimate:
+    """alpha of error = O(n^-alpha): the mean over seeds of the fitted slopes, with its interval.
 
     `errors` has one row per seed and one column per size.
     """
-    slopes = -np.polyfit(np.log(sizes), np.log(errors).T, 1)[0]
-    mean, spread = slopes.mean(), stats.sem(slopes)
-    low, high = stats.t.interval(confidence, len(slopes) - 1, loc=mean, scale=spread)
+    return mean_estimate(-np.polyfit(np.log(sizes), np.log(errors).T, 1)[0])
+
+
+def mean_estimate(values: Sequence[float] | NDArray) -> Estimate:
+    """The mean with its 95% t interval."""
+    mean, spread = np.mean(values), max(stats.sem(values), 1e-300)  # scipy wants a positive one
+    low, high = stats.t.interval(0.95, np.size(values) - 1, loc=mean, scale=spread)
     return Estimate(float(mean), Interval(float(low), float(high)))

@@ -36,11 +36,8 @@ def given_arguments(
     """Environment and seeds, in the form that the class asks for."""
     make_env = functools.partial(environments.make, environment)
     if "make_env" in inspect.signature(found).parameters:
-        return {
-            "make_env": make_env,
-            "agent_seed": seeds["agent"],
-            "training_seed": seeds["training"],
-        }
+        own = {"agent_seed": seeds["agent"], "training_seed": seeds["training"]}
+        return {"make_env": make_env, **own}
     # Such an agent draws the seeds of its episodes itself: its one seed covers the environment too.
     return {"env": make_env(), "seed": seeds["agent"]}
 

@@ -141,14 +141,12 @@ def check_fingerprint(settings: dict[str, Any], record: Path) -> None:
     env = make(settings)
     found = fingerprint(env)
     env.close()
-    place = "envs.yaml" if settings.get("fingerprint") else str(record)
-    expected = settings.get("fingerprint") or _recorded(settings, found, record)
+    if expected := settings.get("fingerprint"):
+        place, remedy = "envs.yaml", f"write `fingerprint: {found}` into envs.yaml"
+    else:
+        expected = _recorded(settings, found, record)
+        place, remedy = str(record), f"delete {record} and the runs beside it"
     if found != expected:
-        remedy = (
-            f"write `fingerprint: {found}` into envs.yaml"
-            if place == "envs.yaml"
-            else f"delete {record} and the runs beside it"
-        )
         raise SuiteError(
             f"environment {settings['id']} with {settings['kwargs']} is not the expected one: "
             f"{place} has fingerprint {expected}, found {found} with gymnasium "
@@ -169,12 +167,11 @@ def _recorded(settings: dict[str, Any], found: str, record: Path) -> str:
     except (ValueError, TypeError, KeyError) as error:
         raise SuiteError(f"{record}: is not the record of a fingerprint: delete it") from error
     text = json.dumps({**described, "fingerprint": found}, indent=1) + "\n"
-    # Jobs that start together write the same text, each under a name of its own at first.
+    # Not by powr.files: jobs that start together write this file, each under another name at first.
     record.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=record.parent, prefix=".fingerprint") as folder:
-        aside = Path(folder, RECORD)
-        aside.write_text(text, encoding="utf-8")
-        aside.replace(record)
+        Path(folder, RECORD).write_text(text, encoding="utf-8")
+        Path(folder, RECORD).replace(record)
     print(
         f"environment {settings['id']} is new: its fingerprint is now in {record}, and later runs "
         "are checked against it",

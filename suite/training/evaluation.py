@@ -13,7 +13,6 @@ import gymnasium
 import numpy as np
 
 from powr.tabular import TabularMDP
-from suite import SuiteError
 from suite.training import environments
 
 Policy = Callable[[np.ndarray], np.ndarray]  # a batch of observations -> their actions
@@ -67,8 +66,6 @@ def play(envs: Sequence[gymnasium.Env], policy: Policy, seeds: Iterable[int]) ->
             if not (terminated or truncated):
                 unfinished.append(i)
         running = unfinished
-    if not np.isfinite(returns).all():
-        raise SuiteError(f"{envs[0]} gave returns that are not finite in evaluation: {returns}")
     return returns
 
 

@@ -47,7 +47,7 @@ def git_state(folder: Path) -> dict[str, Any] | None:
 
 
 def cpu_model() -> str:
-    return _told_by_system("/proc/cpuinfo", r"model name\s*:\s*(.+)") or platform.processor()
+    return _read_from_system("/proc/cpuinfo", r"model name\s*:\s*(.+)") or platform.processor()
 
 
 def loaded_packages() -> dict[str, str]:
@@ -65,27 +65,24 @@ def thread_pools() -> list[dict[str, Any]]:
 
 
 def peak_memory_bytes() -> int:
-    """Bytes that this process held at most.
-
-    Linux hands `ru_maxrss` down from the process that starts another, `VmHWM` it does not.
-    """
+    """Largest resident memory of this process; `VmHWM` is not inherited, as `ru_maxrss` is."""
     return _memory_bytes("VmHWM")
 
 
 def resident_memory_bytes() -> int:
-    """Bytes that this process holds now; where the system does not tell, the most it ever held."""
+    """Resident memory of this process now; its peak where the system does not give it."""
     return _memory_bytes("VmRSS")
 
 
 def _memory_bytes(field: str) -> int:
-    kilobytes = _told_by_system("/proc/self/status", rf"{field}:\s*(\d+) kB")
+    kilobytes = _read_from_system("/proc/self/status", rf"{field}:\s*(\d+) kB")
     if kilobytes:
         return int(kilobytes) * 1024
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024
 
 
-def _told_by_system(path: str, line: str) -> str | None:
+def _read_from_system(path: str, line: str) -> str | None:
     """The group of the first such line; None where there is no such file or line."""
     try:
         match = re.search(f"^{line}$", Path(path).read_text(encoding="utf-8"), re.MULTILINE)

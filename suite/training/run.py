@@ -55,14 +55,13 @@ class Recorder:
 
     def __call__(self, agent: Any) -> bool:
         if agent.num_timesteps == self.points[len(self.rows)]:
-            self._evaluate(agent)
+            self._evaluate(agent, agent.num_timesteps)
         return len(self.rows) < len(self.points)
 
-    def _evaluate(self, agent: Any) -> None:
+    def _evaluate(self, agent: Any, timestep: int) -> None:
         begin, begin_cpu = time.perf_counter(), time.process_time()
-        result = self.evaluator.evaluate(agent, agent.num_timesteps)
+        result = self.evaluator.evaluate(agent, timestep)
         end = time.perf_counter()
-        timestep = agent.num_timesteps
         self.rows.append((timestep, result))
         self.times.append(
             {
@@ -106,11 +105,15 @@ def run(settings: dict[str, Any], seed: int, name: str) -> tuple[str, dict[str, 
             f"{name}: training ended before timestep {points[len(recorder.rows)]}, where an "
             "evaluation was due"
         )
+    notes = {}
+    if hasattr(trained, "n_overshoots_"):
+        overshoots = {"plans": trained.n_overshoots_, "worst": trained.worst_overshoot_}
+        notes = {"plans": trained.n_plans_, "overshoots": overshoots}
     csv = as_csv(recorder.rows)
     agent = saved(trained) if saves_agent(settings["algorithm"]["class"]) else None
     document = {
         "settings": {**settings, "seed": seed},
-        **notes_of(trained),
+        **notes,
         "digest": config.digest(settings),
         "csv_sha256": hashlib.sha256(csv.encode()).hexdigest(),
         **({} if agent is None else {"agent_sha256": hashlib.sha256(agent).hexdigest()}),
@@ -125,24 +128,14 @@ def run(settings: dict[str, Any], seed: int, name: str) -> tuple[str, dict[str, 
 
 
 def records_sampled(settings: dict[str, Any]) -> bool:
-    """Whether the policy is evaluated by sampling too: of the library's agents always."""
+    """Whether the policy is evaluated by sampling too: of POWR and OptimisticPOWR always."""
     algorithm = settings["algorithm"]
-    return algorithm["class"] in baselines.OWN or algorithm.get("sampled", False)
+    return saves_agent(algorithm["class"]) or algorithm.get("sampled", False)
 
 
 def saves_agent(name: str) -> bool:
-    """Whether runs of a class leave a trained agent beside them."""
-    return name in baselines.OWN
-
-
-def notes_of(agent: Any) -> dict[str, Any]:
-    """What is worth knowing of a training beside its evaluations: POWR's plans and overshoots."""
-    if not hasattr(agent, "n_overshoots_"):
-        return {}
-    return {
-        "plans": agent.n_plans_,
-        "overshoots": {"plans": agent.n_overshoots_, "worst": agent.worst_overshoot_},
-    }
+    """Whether runs of a class leave a trained agent beside them: one that `load` can read."""
+    return baselines.is_of_library(baselines.find(name))
 
 
 def saved(agent: Agent) -> bytes:
@@ -177,21 +170,6 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     return options
 
 
-def find_settings(study: dict[str, Any], options: argparse.Namespace) -> dict[str, Any]:
-    """The run's settings; which variant or universe is meant, the name of its run file says."""
-    if options.scale in (config.ABLATIONS, config.MULTIVERSE):
-        named = options.out.stem.partition("-")[2]
-        return config.resolve_variant(study, options.scale, options.env, options.algorithm, named)
-    return config.resolve(study, options.scale, options.env, options.algorithm)
-
-
-def fingerprint_record(options: argparse.Namespace) -> Path:
-    """In the folder of the environment or, for a run file elsewhere, beside it."""
-    folder = options.out.absolute().parent
-    planned = folder.parts[-2:] == (options.env, options.algorithm)
-    return (folder.parent if planned else folder) / environments.RECORD
-
-
 def check_out(out: Path, seed: int, digest: str) -> None:
     """Refuse a file that could not be written in the end, or that would pass for another run."""
     folder = next(folder for folder in out.absolute().parents if folder.exists())
@@ -200,20 +178,31 @@ def check_out(out: Path, seed: int, digest: str) -> None:
     if re.fullmatch(r"seed\d+-[0-9a-f]{12}", out.stem) and out.stem != f"seed{seed}-{digest}":
         raise SuiteError(
             f"--out {out}: the name is that of another seed or other settings; this run's is "
-            f"seed{seed}-{digest}.csv. If envs.yaml has changed meanwhile, start the workflow again"
+            f"seed{seed}-{digest}.csv. If envs.yaml has changed since the workflow started, start "
+            "it again"
         )
 
 
 def main(arguments: list[str] | None = None) -> int:
     options = parse_arguments(arguments)
+    what = (options.scale, options.env, options.algorithm)
 
     def make() -> dict[Path, str | bytes]:
         study = config.load(options.envs)
-        settings = find_settings(study, options)
+        if options.scale in (config.ABLATIONS, config.MULTIVERSE):
+            # Which variant or universe is meant, the name of its run file says.
+            named = options.out.stem.partition("-")[2]
+            settings = config.resolve_variant(study, *what, named)
+        else:
+            settings = config.resolve(study, *what)
         check_out(options.out, options.seed, config.digest(settings))
         preflight.check_settings(study, options.envs, [options.algorithm])
         preflight.check_missing(settings, f"{options.envs}: algorithms.{options.algorithm}")
-        environments.check_fingerprint(settings["environment"], fingerprint_record(options))
+        # In the folder of the environment or, for a run file elsewhere, beside it.
+        folder = options.out.absolute().parent
+        planned = folder.parts[-2:] == (options.env, options.algorithm)
+        record = (folder.parent if planned else folder) / environments.RECORD
+        environments.check_fingerprint(settings["environment"], record)
         name = f"{options.algorithm} on {options.env}, seed {options.seed}"
         csv, document, agent = run(settings, options.seed, name)
         # The CSV comes last: it says that the run is finished.

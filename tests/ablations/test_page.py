@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from suite import config
-from suite.ablations import page, planners
+from suite.ablations import page, tables
 
 ROOT = Path(__file__).parents[2]
 TABLE = pd.read_csv(ROOT / "results" / "ablations" / "ablations.csv")
@@ -22,7 +22,7 @@ def test_the_table_has_every_ablation_on_every_environment():
     planned = {
         (environment, name, plan["seeds"], timesteps)
         for name, plan in ablations.items()
-        if name != planners.NAME
+        if name != tables.PLANNERS
         for environment, timesteps in plan["timesteps"].items()
     }
     columns = ["environment", "ablation", "seeds_planned", "timesteps"]
@@ -31,15 +31,15 @@ def test_the_table_has_every_ablation_on_every_environment():
 
 
 def test_the_planners_table_has_every_combination():
-    ablation = config.load(ROOT / "envs.yaml")["ablations"][planners.NAME]
+    ablation = config.load(ROOT / "envs.yaml")["ablations"][tables.PLANNERS]
     planned = {
         (environment, rhythm, optimism, planner, ablation["seeds"], timesteps)
         for environment, timesteps in ablation["timesteps"].items()
         for rhythm in ("within", "between")
         for optimism in ("on", "off")
-        for planner in planners.PLANNERS.values()
+        for planner in tables.PLANNER_NAMES.values()
     }
-    columns = ["environment", *planners.CHOICES, "seeds_planned", "timesteps"]
+    columns = ["environment", *tables.CHOICES, "seeds_planned", "timesteps"]
     assert set(PLANNERS[columns].itertuples(index=False, name=None)) == planned
     assert len(PLANNERS) == len(planned) == 36
 
@@ -47,7 +47,7 @@ def test_the_planners_table_has_every_combination():
 def test_every_ablation_is_explained_and_the_figures_shown():
     for name in set(TABLE["ablation"]):
         assert f"\n- `{name}`" in TEXT
-    for name in planners.PLANNERS.values():
+    for name in tables.PLANNER_NAMES.values():
         assert f"\n- **{name}**" in TEXT
     for figure in ("choices", "planners"):
         assert f"](../figures/ablations/{figure}.png)" in TEXT

@@ -1,21 +1,18 @@
 """The tables of the ablations, their figures and their page, from made-up run files."""
 
 import copy
-import hashlib
-import json
 
 import pandas as pd
 import pytest
 import yaml
 
 from suite import SuiteError, config
-from suite.ablations import page, planners, tables
+from suite.ablations import page, tables
 from suite.ablations.tables import main
 from suite.plots import choices
 from suite.plots import planners as planners_figure
 from suite.results.run_file import RunFileError
-from tests.support.run_files import PROVENANCE, STUDY
-from tests.support.run_files import csv_text as run_text
+from tests.support.run_files import STUDY, csv_text, write_run
 
 PLANNERS = ["optimistic-policy-iteration", "optimistic-value-iteration"]
 PLAN = {
@@ -60,23 +57,13 @@ def results(study, tmp_path):
                 early = 0.0 if "plan_within_episodes" in variant.varied else late
             if run.environment == "MountainCar-v0":
                 early, late = -200.0, -105.0
-            write(tmp_path, variant, run, run_text({100: early, 1000: late}))
+            write(tmp_path, variant, run, csv_text({100: early, 1000: late}))
     return tmp_path
 
 
 def write(results, variant, run, text, cpu=(5.0, 9.0)):
-    path = results / run.path
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, newline="")
     times = [{"cpu_seconds": seconds, "evaluation_cpu_seconds": 1.0} for seconds in cpu]
-    document = {
-        "settings": {**variant.resolved, "seed": run.seed},
-        "digest": run.digest,
-        "csv_sha256": hashlib.sha256(text.encode()).hexdigest(),
-        "provenance": PROVENANCE,
-        "evaluations": times,
-    }
-    path.with_suffix(".json").write_text(json.dumps(document))
+    write_run(results, run, text, settings=variant.resolved, evaluations=times)
 
 
 @pytest.fixture
@@ -109,7 +96,7 @@ def test_one_row_per_environment_and_ablation(study, results):
 
 def test_exact_returns_come_before_played_ones(study, results):
     for variant, run in config.variant_runs(study, "none"):
-        write(results, variant, run, run_text({100: 1.0, 1000: 1.0}, exact=-0.5))
+        write(results, variant, run, csv_text({100: 1.0, 1000: 1.0}, exact=-0.5))
     ice = tables.tabulate(study, results).iloc[0]
     assert (ice["n_reached"], ice["late_return"]) == (0, 0.5)
 
@@ -141,7 +128,7 @@ def test_two_variants_in_one_ablation_are_refused(study, results):
 
 def test_a_run_without_its_cpu_time_is_named(study, results):
     variant, run = config.variant_runs(study, "none")[0]
-    write(results, variant, run, run_text({100: 1.0, 1000: 1.0}), cpu=())
+    write(results, variant, run, csv_text({100: 1.0, 1000: 1.0}), cpu=())
     with pytest.raises(RunFileError, match=f"{run.path.name}.*does not tell the CPU time"):
         tables.tabulate(study, results)
 
@@ -171,7 +158,7 @@ def test_the_page_shows_the_numbers_of_the_table(results, command, tmp_path):
 def test_the_figure_shows_every_seed(results, command):
     assert main(command) == 0
     table = pd.read_csv(results / "ablations" / "ablations.csv")
-    ice, _ = choices.draw(choices.Tables(table)).axes
+    ice, _ = choices.draw(table).axes
 
     def drawn(label):
         return [list(line.get_xdata()) for line in ice.lines if line.get_label() == label]
@@ -187,7 +174,7 @@ def test_the_figure_shows_every_seed(results, command):
 
 
 def test_planners_of_one_combination_stand_side_by_side(study, results):
-    table = planners.tabulate(study, results)
+    table = tables.tabulate_planners(study, results)
     assert len(table) == 24
     columns = ["rhythm", "optimism", "planner", "first_arrivals"]
     ice = table[table["environment"] == "FrozenLake-v1"][columns].to_numpy().tolist()
@@ -201,20 +188,6 @@ def test_planners_of_one_combination_stand_side_by_side(study, results):
     ]
     assert [rhythm for rhythm, *_ in ice[6:]] == ["between"] * 6
     assert [arrival for *_, arrival in ice[6:]] == ["1000"] * 5 + [""]
-
-
-@pytest.mark.parametrize(
-    ("medians", "alike"),
-    [
-        ([100, 150, 200], True),
-        ([100, 150, 201], False),
-        ([None, None, None], True),
-        ([100, 100, None], False),
-    ],
-)
-def test_medians_are_alike_within_a_factor_of_two(medians, alike):
-    rows = pd.DataFrame({"median_first_arrival": pd.Series(medians, dtype=float)})
-    assert planners.are_alike(rows) is alike
 
 
 def test_partial_runs_of_the_planners_are_shown_and_counted(study, results, command):
@@ -259,13 +232,15 @@ def test_the_figure_of_the_planners_tells_them_by_colour(results, command):
     ]
 
 
-def test_combinations_without_any_arrival_are_counted():
-    table = pd.DataFrame(
-        {
-            "environment": ["a", "a", "b", "b"],
-            "rhythm": "within",
-            "optimism": "on",
-            "median_first_arrival": [None, None, None, 100.0],
-        }
-    )
-    assert planners.none_arrives(table) == 1
+@pytest.mark.parametrize(
+    ("medians", "alike"),
+    [
+        ([100, 150, 200], True),
+        ([100, 150, 201], False),
+        ([None, None, None], True),
+        ([100, 100, None], False),
+    ],
+)
+def test_medians_are_alike_within_a_factor_of_two(medians, alike):
+    rows = pd.DataFrame({"median_first_arrival": pd.Series(medians, dtype=float)})
+    assert page.are_alike(rows) is alike

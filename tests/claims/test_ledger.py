@@ -1,6 +1,5 @@
 """Verdicts from run files: what is missing is said, and claims.yaml is sound."""
 
-import io
 from pathlib import Path
 
 import pandas as pd
@@ -17,6 +16,7 @@ from suite.claims.page import (
     joint_text,
     joint_verdict,
     sentences,
+    verdict_text,
 )
 from suite.claims.rules.comparisons import Times
 from suite.results import aggregate
@@ -25,16 +25,13 @@ from tests.support.pointers import is_test
 from tests.support.run_files import STUDY, csv_text, run_of, write_run
 
 ROOT = Path(__file__).parents[2]
+OTHER = {"name": "other settings", "label": "other", "counterparts": {"dqn": "dqn-other"}}
 CLAIMS = {
     "scale": "tiny",
     "level": 0.05,
     "sets": {
         "defaults": {"name": "defaults", "label": "defaults", "counterparts": {}},
-        "other": {
-            "name": "other settings",
-            "label": "other",
-            "counterparts": {"dqn": "dqn-other"},
-        },
+        "other": OTHER,
     },
     "rules": {"earlier": {"statistic": "the statistic", "decision": "the decision"}},
     "claims": [
@@ -85,6 +82,13 @@ def write_tables(results, study=STUDY):
         (results / "tiny" / name).write_text(text)
 
 
+def gathered(results, study=STUDY):
+    """What judge_all takes beside the claims."""
+    write_tables(results, study)
+    loaded = aggregate.load_runs(study, "tiny", results, partial=True)
+    return ledger.gather(study, "tiny", loaded, results / "tiny"), "tiny", loaded
+
+
 def judge(results, scale_of_paper="tiny", partial=False, others=("dqn",), study=STUDY):
     claim = CLAIMS["claims"][0]
     parameters = claim["parameters"].model_copy(update={"others": list(others)})
@@ -93,10 +97,7 @@ def judge(results, scale_of_paper="tiny", partial=False, others=("dqn",), study=
         "scale": scale_of_paper,
         "claims": [{**claim, "parameters": parameters}],
     }
-    loaded = aggregate.load_runs(study, "tiny", results, partial=True)
-    write_tables(results, study)
-    data = ledger.gather(study, "tiny", loaded, results / "tiny")
-    (judged,) = ledger.judge_all(document, data, "tiny", loaded, partial)
+    (judged,) = ledger.judge_all(document, *gathered(results, study), partial)
     return judged
 
 
@@ -107,48 +108,38 @@ def remove(results, algorithm, *seeds):
 
 class TestVerdict:
     def test_follows_the_data(self, results):
-        assert judge(results).outcome.verdict == "reproduced"
+        judged = judge(results)
+        assert judged.outcome.verdict == "reproduced"
+        assert {run.environment for run in judged.runs} == {"FrozenLake-v1"}
+        assert len(judged.runs) == 6
         for seed in range(3):
             late = csv_text({100: 0.0, 1000: 0.0, 5000: 0.0})
             write_run(results, run_of("FrozenLake-v1", "powr", seed), late)
         assert judge(results).outcome.verdict == "not reproduced"
 
-    def test_rests_on_the_runs_of_its_algorithms(self, results):
-        judged = judge(results)
-        assert {run.environment for run in judged.runs} == {"FrozenLake-v1"}
-        assert len(judged.runs) == 6
-
-    def test_is_preliminary_at_other_scales(self, results):
+    def test_is_preliminary_at_other_scales_and_of_part_of_the_runs(self, results):
         assert not judge(results).preliminary
         assert judge(results, scale_of_paper="paper").preliminary
-
-    def test_is_not_tested_where_a_run_is_missing(self, results):
-        remove(results, "dqn", 1)
-        judged = judge(results)
-        assert judged.outcome.verdict == "not tested"
-        assert judged.outcome.reason == "1 of 3 runs of DQN on FrozenLake-v1 are missing"
-
-    def test_of_part_of_the_runs_is_preliminary(self, results):
-        for seed in range(3):
+        for seed in range(3):  # of an environment that the claim is not about
             (results / run_of("MountainCar-v0", "dqn", seed).path).unlink()
         assert not judge(results, partial=True).preliminary
         four_seeds = {**STUDY, "scales": {"tiny": {**STUDY["scales"]["tiny"], "seeds": 4}}}
         judged = judge(results, partial=True, study=four_seeds)
-        assert judged.outcome.verdict == "reproduced"
-        assert judged.preliminary
+        assert (judged.outcome.verdict, judged.preliminary) == ("reproduced", True)
 
-    def test_of_too_few_runs_is_not_tested(self, results):
-        remove(results, "dqn", 1)
-        judged = judge(results, partial=True)
-        assert judged.outcome.verdict == "not tested"
-        assert judged.outcome.reason == "2 seeds of DQN on FrozenLake-v1, 3 are needed"
+    @pytest.mark.parametrize(
+        ("missing", "partial", "reason"),
+        [
+            ([1], False, "1 of 3 runs of DQN on FrozenLake-v1 are missing"),
+            ([1], True, "2 seeds of DQN on FrozenLake-v1, 3 are needed"),
+            ([0, 1, 2], True, "3 of 3 runs of DQN on FrozenLake-v1 are missing"),
+        ],
+    )
+    def test_is_not_tested_where_runs_are_missing(self, results, missing, partial, reason):
+        remove(results, "dqn", *missing)
+        judged = judge(results, partial=partial)
+        assert (judged.outcome.verdict, judged.outcome.reason) == ("not tested", reason)
         assert not judged.preliminary
-
-    def test_needs_at_least_one_run_of_each(self, results):
-        remove(results, "dqn", 0, 1, 2)
-        outcome = judge(results, partial=True).outcome
-        assert outcome.verdict == "not tested"
-        assert outcome.reason == "3 of 3 runs of DQN on FrozenLake-v1 are missing"
 
     def test_is_not_tested_where_an_algorithm_is_not_in_the_scale(self, results):
         outcome = judge(results, others=["dqn", "trpo"]).outcome
@@ -163,56 +154,43 @@ class TestOutput:
         monkeypatch.setattr(
             ledger.deviations, "load", lambda path, document: {"deviations": DEPARTURES}
         )
-        options = ["--scale", "tiny", "--results", str(results)]
-
-        def run():
-            if not (results / "tiny" / "runs.csv").exists():
-                write_tables(results)
-            return ledger.main(options)
-
-        return run
+        return lambda: ledger.main(["--scale", "tiny", "--results", str(results)])
 
     def test_table_has_a_row_a_finding(self, run, results):
+        write_tables(results)
         assert run() == 0
         (row,) = pd.read_csv(results / "tiny" / "claims.csv").to_dict("records")
-        assert row["id"] == "earlier-frozenlake"
-        assert row["verdict"] == "reproduced"
+        assert (row["id"], row["verdict"]) == ("earlier-frozenlake", "reproduced")
         assert not row["preliminary"]
-        assert row["estimate"] == pytest.approx(5)
-        assert row["p_value"] == 0.05
+        assert (row["estimate"], row["p_value"]) == (pytest.approx(5), 0.05)
         assert len(row["run_files"].split()) == 6
         assert all((results / path).exists() for path in row["run_files"].split())
 
     def test_an_untested_claim_keeps_its_row(self, run, results):
         remove(results, "powr", 0)
+        write_tables(results)
         assert run() == 0
         (row,) = pd.read_csv(results / "tiny" / "claims.csv").to_dict("records")
         assert row["verdict"] == "not tested"
         assert row["reason"] == "1 of 3 runs of POWR on FrozenLake-v1 are missing"
 
     def test_page_has_everything_a_reader_needs(self, run, results):
+        write_tables(results)
         assert run() == 0
         page = (results / "tiny" / "claims.md").read_text()
         for text in (
             "1 sentences of the paper are judged.",
             "there are 1 claims",
-            "**reproduced**",
+            "| [POWR is earlier.](#earlier-frozenlake) | Figure 2 | **reproduced** |",
             '"quicker" (Figure 2)',
-            "the statistic",
-            "the decision",
-            "FrozenLake-v1: POWR against DQN",
+            "the statistic the decision",
+            "| FrozenLake-v1: POWR against DQN | how many times later the other is, medians 1,000",
             "[a-deviation](#deviation-a-deviation)",
             "**a-deviation** (the study): The ice. Why: Reasons. Effect: None.",
             "6 run files",
             run_of("FrozenLake-v1", "powr", 2).path.name,
         ):
             assert text in page
-
-    def test_rebuilding_gives_the_same_bytes(self, run, results):
-        run()
-        first = (results / "tiny" / "claims.md").read_bytes()
-        run()
-        assert (results / "tiny" / "claims.md").read_bytes() == first
 
     def test_an_edited_run_file_is_an_error(self, run, results, capsys):
         write_tables(results)
@@ -227,29 +205,22 @@ class TestClaimsFile:
     def document(self):
         return ledger.load(ROOT / "claims.yaml")
 
-    def test_every_claim_is_about_the_study(self, document):
-        study = config.load(ROOT / "envs.yaml")
-        for claim in document["claims"]:
-            for environment, _ in claim["parameters"].needed():
-                assert environment in study["scales"]["paper"]["timesteps"]
-            for environment, threshold in getattr(claim["parameters"], "thresholds", {}).items():
-                assert threshold in study["environments"][environment]["thresholds"]
-
-    def test_the_paper_scale_trains_long_enough(self, document):
+    def test_every_claim_is_about_what_the_paper_scale_trains(self, document):
         study = config.load(ROOT / "envs.yaml")
         for claim in document["claims"]:
             parameters = claim["parameters"]
+            for environment, _ in parameters.needed():
+                assert environment in study["scales"]["paper"]["timesteps"]
+            for environment, threshold in getattr(parameters, "thresholds", {}).items():
+                assert threshold in study["environments"][environment]["thresholds"]
             horizons = {**getattr(parameters, "arrive", {}), **getattr(parameters, "fail", {})}
             for algorithm, timesteps in horizons.items():
                 settings = config.resolve(study, "paper", parameters.environment, algorithm)
                 assert settings["timesteps"] >= timesteps
 
-    def test_tests_that_it_points_at_exist(self, document):
-        for claim in document["claims"]:
-            for name in claim.get("tests", []):
-                assert is_test(name), name
-
-    def test_every_rule_and_every_sentence_is_used(self, document):
+    def test_everything_that_it_names_exists_and_is_used(self, document):
+        names = [name for claim in document["claims"] for name in claim.get("tests", [])]
+        assert [name for name in names if not is_test(name)] == []
         assert {claim["rule"] for claim in document["claims"]} == set(document["rules"])
         used = {claim["sentence"] for claim in document["claims"] if "sentence" in claim}
         assert used == set(document["sentences"])
@@ -290,11 +261,6 @@ class TestClaimsFile:
             ledger.load(tmp_path / "claims.yaml")
 
 
-def test_table_can_be_read_back(results):
-    text = aggregate.to_csv(ledger.tabulate([judge(results)]))
-    assert pd.read_csv(io.StringIO(text))["statistic"].str.startswith("how many times").all()
-
-
 def six_digits(number):
     return float(f"{number:.6g}")
 
@@ -321,11 +287,12 @@ def test_verdicts_are_read_back_as_they_were_given(results, tmp_path, partial):
     assert read == judged._replace(outcome=judged.outcome._replace(findings=findings))
 
 
-def gathered(results):
-    """What judge_all takes beside the claims."""
-    write_tables(results)
-    loaded = aggregate.load_runs(STUDY, "tiny", results, partial=True)
-    return ledger.gather(STUDY, "tiny", loaded, results / "tiny"), "tiny", loaded
+def test_rules_see_what_the_study_plans(results):
+    data, *_ = gathered(results)
+    assert data.budgets["MountainCar-v0", "powr"] == 1000
+    assert data.optima["FrozenLake-v1"] == 1
+    assert data.first_updates["FrozenLake-v1", "dqn"] == 100
+    assert data.greedy == ["dqn"]
 
 
 def both_sets(results):
@@ -367,6 +334,8 @@ def test_counts_of_a_set_with_missing_runs_are_called_preliminary(results):
     judged = [first, second._replace(preliminary=True)]
     kinds = count_by_kind(judged, CLAIMS["sets"])
     assert list(kinds) == ["Experiments, defaults", "Experiments, other settings (preliminary)"]
+    assert verdict_text(judged).endswith(", 1 not tested** (preliminary)")
+    assert verdict_text([first]) == "**reproduced**"
 
 
 @pytest.mark.parametrize(

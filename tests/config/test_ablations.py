@@ -111,9 +111,7 @@ def test_a_variant_is_found_by_its_digest(small):
 
 
 def test_an_unknown_digest_is_refused_with_a_remedy(small):
-    with pytest.raises(
-        SuiteError, match=r"optimistic-powr on Taxi-v3 .* 'abc'.*start the workflow again"
-    ):
+    with pytest.raises(SuiteError, match=r"optimistic-powr on Taxi-v3 .* 'abc'.*start it again"):
         config.resolve_variant(small, "ablations", "Taxi-v3", "optimistic-powr", "abc")
 
 
@@ -128,17 +126,9 @@ def test_algorithms_of_one_class_have_one_revision(real_study):
     ("place", "value", "message"),
     [
         (["settings", "gamma"], 0.9, "ablations.pace.settings.gamma: 0.9: give a list"),
-        (["settings", "gamma"], [], "ablations.pace.settings.gamma"),
-        (["settings", "gamma"], [0.9, 0.9], "ablations.pace.settings.gamma"),
         (["environments"], {"Taxi-v4": {}}, "ablations.pace.environments: Taxi-v4 is not one of"),
         (["timesteps"], {"Taxi-v2": 10}, "ablations.pace.timesteps: Taxi-v2 is not one of Froz"),
-        (
-            ["algorithms"],
-            ["power"],
-            "ablations.pace.algorithms: power is not one of optimistic-powr",
-        ),
         (["algorithms"], ["dqn"], "ablations.pace.algorithms: dqn is not one of optimistic-powr"),
-        (["seeds"], 0, "ablations.pace.seeds: 0"),
         (["overrides"], {}, "ablations.pace: overrides is not known"),
     ],
 )

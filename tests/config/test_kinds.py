@@ -2,7 +2,7 @@
 
 import pytest
 
-from suite.config.kinds import DEEP, KINDS, kind_of
+from suite.config.kinds import kind_of
 from suite.names import algorithm_name
 
 
@@ -28,14 +28,6 @@ def test_kinds_of_the_study(real_study, algorithm, kind):
 def test_settings_that_were_chosen_here_are_a_kind_of_their_own(study, algorithm, kind):
     tuned = {"kind": "chosen on development seeds", "file": "x"}
     assert kind_of({**study["algorithms"][algorithm], "source": tuned}) == kind
-
-
-@pytest.mark.parametrize("scale", ["smoke", "quick", "paper"])
-def test_every_scale_shows_every_kind(real_study, scale):
-    scope = real_study["scales"][scale]
-    names = [*scope["algorithms"], *scope["only"]] if "only" in scope else scope["algorithms"]
-    found = {kind_of(real_study["algorithms"][name]) for name in names}
-    assert found == set(KINDS) - {DEEP}
 
 
 def test_names_are_those_of_the_textbooks():

@@ -1,19 +1,15 @@
 """The multiverse from made-up runs: verdicts, shares counted by hand, the page and the figure."""
 
-import copy
-import hashlib
-import json
-
 import pandas as pd
 import pytest
 import yaml
 
 from suite import config
-from suite.multiverse import share_of
+from suite.multiverse import read
 from suite.multiverse.command import main
 from suite.plots import multiverse as figure
 from suite.results import aggregate
-from tests.support.run_files import PROVENANCE, STUDY, csv_text, write_run
+from tests.support.run_files import STUDY, csv_text, write_run
 
 LAKE, CAR = "FrozenLake-v1", "MountainCar-v0"
 MULTIVERSE = {
@@ -29,13 +25,8 @@ BOTH = {LAKE: 0.8, CAR: -110.0}
 def claim(name, thresholds, **more):
     parameters = {"thresholds": thresholds, "algorithm": "powr", "others": ["dqn"], **more}
     words = {"claim": f"On {name}.", "place": "Figure 2", "quote": "quicker"}
-    return {
-        "id": name,
-        **words,
-        "rule": "earlier",
-        "against": ["defaults"],
-        "parameters": parameters,
-    }
+    rule = {"rule": "earlier", "against": ["defaults"], "parameters": parameters}
+    return {"id": name, **words, **rule}
 
 
 CLAIMS = {
@@ -58,56 +49,44 @@ def returns_of(variant):
     return -105.0 if variant.varied["kernel"]["name"] == "Gaussian" else -200.0
 
 
-def write_universe_run(results, variant, run, late):
-    early = min(late, 0.0 if variant.environment == LAKE else -200.0)
-    text = csv_text({100: late, 1000: late}, sampled=early)
-    path = results / run.path
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, newline="")
-    document = {
-        "settings": {**variant.resolved, "seed": run.seed},
-        "digest": run.digest,
-        "csv_sha256": hashlib.sha256(text.encode()).hexdigest(),
-        "provenance": PROVENANCE,
-    }
-    path.with_suffix(".json").write_text(json.dumps(document))
-
-
-@pytest.fixture
-def study():
-    return copy.deepcopy({**STUDY, "multiverse": MULTIVERSE})
-
-
-@pytest.fixture
-def results(study, tmp_path):
+def write_study(results):
     """DQN arrives late; POWR's own runs of the scale are perfect, and must not be counted."""
+    study = {**STUDY, "multiverse": MULTIVERSE}
     for run in config.runs(study, "tiny"):
-        last = study["scales"]["tiny"]["timesteps"][run.environment]
+        last = config.resolve(study, *run[:3])["timesteps"]
         own = run.algorithm == "powr"
-        last = 1000 if own and run.environment == CAR else last
-        top = 1.0 if run.environment == LAKE else -105.0
-        low = 0.0 if run.environment == LAKE else -200.0
+        low, top = (0.0, 1.0) if run.environment == LAKE else (-200.0, -105.0)
         means = {t: top if own or t == last else low for t in (100, 1000, 5000) if t <= last}
-        write_run(tmp_path, run, csv_text(means, sampled=top if own else ""), study=study)
+        write_run(results, run, csv_text(means, sampled=top if own else ""), study=study)
     for variant in config.universes(study):
+        late = returns_of(variant)
+        early = min(late, 0.0 if variant.environment == LAKE else -200.0)
+        text = csv_text({100: late, 1000: late}, sampled=early)
         for run in variant.runs:
-            write_universe_run(tmp_path, variant, run, returns_of(variant))
-    files = aggregate.aggregate(study, "tiny", tmp_path, partial=False)
-    (tmp_path / "tiny" / "runs.csv").write_text(files["runs.csv"])
-    return tmp_path
-
-
-@pytest.fixture
-def command(study, results):
+            write_run(results, run, text, settings=variant.resolved)
+    files = aggregate.aggregate(study, "tiny", results, partial=False)
+    (results / "tiny" / "runs.csv").write_text(files["runs.csv"])
     (results / "envs.yaml").write_text(yaml.safe_dump(study, sort_keys=False))
     (results / "claims.yaml").write_text(yaml.safe_dump(CLAIMS))
+
+
+def arguments(results):
     places = {"--envs": "envs.yaml", "--claims": "claims.yaml", "--results": ""}
     return [text for option, name in places.items() for text in (option, str(results / name))]
 
 
 @pytest.fixture
-def made(command, results):
-    assert main(command) == 0
+def results(tmp_path):
+    write_study(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """For tests that only read."""
+    results = tmp_path_factory.mktemp("results")
+    write_study(results)
+    assert main(arguments(results)) == 0
     return results
 
 
@@ -132,26 +111,22 @@ def test_one_row_per_universe_policy_and_set(made):
 
 def test_shares_are_those_counted_by_hand(made):
     """Lake: small steps, 2 of 4. Car: Gaussian, 4 of 8. Both at once: 2 of 8."""
-    table = pd.read_csv(made / "multiverse" / "shares.csv")
-    counts = table.set_index(["id", "environment"])[["holds", "universes"]]
-    assert counts.loc[("lake", LAKE)].tolist() == [2, 4]
-    assert counts.loc[("both", LAKE)].tolist() == [2, 4]
-    assert counts.loc[("both", CAR)].tolist() == [4, 8]
-    assert counts.loc[("both", "all")].tolist() == [2, 8]
-    share = share_of("lake", "defaults", made)
+    shares = {(each.id, each.environment): each for each in read(made)}
+    assert {key: str(each) for key, each in shares.items() if each.holds} == {
+        ("lake", LAKE): "2 of 4",
+        ("both", LAKE): "2 of 4",
+        ("both", CAR): "4 of 8",
+        ("both", "all"): "2 of 8",
+    }
+    share = shares["lake", LAKE]
     assert (share.share, share.decides, share.better) == (0.5, "step_size", "0.1")
     assert (share.share_better, share.share_worse) == (1, 0)
-    joint = share_of("both", "defaults", made)
-    assert (str(joint), joint.environment, joint.share) == ("2 of 8", "all", 0.25)
+    joint = shares["both", "all"]
     assert (joint.decides, joint.better) == ("step_size or kernel", "0.1 or Gaussian")
     assert (joint.share_better, joint.share_worse) == (0.5, 0)
-
-
-def test_no_setting_decides_where_a_claim_holds_nowhere(made):
-    share = share_of("both-sampled", "defaults", made)
-    assert (share.holds, share.tested, share.decides, share.policy) == (0, 8, "none", "sampled")
-    assert share_of("both-sampled", "authors", made) is None
-    assert share_of("lake", "defaults", made / "elsewhere") is None
+    nowhere = shares["both-sampled", "all"]
+    assert (nowhere.tested, nowhere.decides, nowhere.policy) == (8, "none", "sampled")
+    assert read(made / "elsewhere") == []
 
 
 def test_the_page_answers_first(made):
@@ -163,7 +138,8 @@ def test_the_page_answers_first(made):
     assert "4 on FrozenLake-v1 (3 seeds, 1,000 timesteps); 8 on MountainCar-v0" in page
 
 
-def test_missing_runs_are_counted_or_refused(command, results, capsys):
+def test_missing_runs_are_counted_or_refused(results, capsys):
+    command = arguments(results)
     paths = sorted(results.glob(f"multiverse/{LAKE}/powr/*.csv"))
     for path in paths[:2] + paths[4:8]:  # seeds 0 of two universes, and seed 1 of all
         path.unlink()
@@ -175,22 +151,22 @@ def test_missing_runs_are_counted_or_refused(command, results, capsys):
     assert (
         "Preliminary: made of 30 of 36 runs." in (results / "multiverse/multiverse.md").read_text()
     )
-    share = share_of("lake", "defaults", results)
-    assert (share.tested, share.universes, str(share)) == (0, 4, "not tested")
-    assert share_of("both", "defaults", results).holds == 0
+    shares = {(each.id, each.environment): each for each in read(results)}
+    assert str(shares["lake", LAKE]) == "not tested"
+    assert shares["both", "all"].holds == 0
 
 
-def test_a_damaged_run_is_refused(command, results, capsys):
+def test_a_damaged_run_is_refused(results, capsys):
     path = next(results.glob(f"multiverse/{CAR}/powr/*.csv"))
     path.write_text(path.read_text().replace("-105", "-104"))
     path.write_text(path.read_text().replace("-200", "-199"))
-    assert main(command) == 1
+    assert main(arguments(results)) == 1
     assert f"{path}: its content is not what the run wrote" in capsys.readouterr().err
 
 
 def drawn(made):
-    table = figure.Tables(pd.read_csv(made / "multiverse" / "universes.csv"))
-    return table.universes, figure.draw(table)
+    table = pd.read_csv(made / "multiverse" / "universes.csv")
+    return table, figure.draw(table)
 
 
 def test_the_figure_shows_each_universe_once_per_policy_and_sorts_them(made):

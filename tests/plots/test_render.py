@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from suite.config.kinds import AUTHORS, DEEP_OF_SOURCE, LIBRARY
-from suite.plots import render, threshold_boxplots
+from suite.plots import render
 
 from .tables import make_tables
 
@@ -81,16 +81,6 @@ def test_a_scale_without_powr_and_baselines_is_one_message(results, capsys):
     assert "neither the paper's POWR nor a baseline" in line
 
 
-@pytest.mark.parametrize(
-    ("source", "words"), [(LIBRARY, "with library defaults"), (AUTHORS, "its authors probably")]
-)
-def test_captions_name_the_algorithm_and_its_settings(source, words):
-    shown = render.of_paper(make_tables(), source)
-    caption = " ".join(threshold_boxplots.draw(shown).get_supxlabel().split())
-    assert "POWR is the paper's algorithm" in caption
-    assert words in caption
-
-
 def test_a_missing_table_is_one_message(tmp_path, capsys):
     assert render.main(["training_curves", "--scale", "none", "--results", str(tmp_path)])
     assert "curves.csv" in capsys.readouterr().err
@@ -109,17 +99,6 @@ def test_a_damaged_table_is_one_message(results, capsys, content):
     assert render.main(["training_curves", "--scale", "tiny", "--results", str(results)])
     (line,) = capsys.readouterr().err.splitlines()
     assert re.search(r"curves\.csv: is not a table .*: delete it and run snakemake again$", line)
-
-
-def test_other_data_is_another_drawing(results):
-    options = ["training_curves", "--scale", "tiny", "--results", str(results)]
-    path = results / "tiny" / "training_curves.svg"
-    render.main(options)
-    before = path.read_bytes()
-    table = results / "tiny" / "curves.csv"
-    table.write_text(table.read_text().replace(",1.0,", ",0.9,"))
-    render.main(options)
-    assert path.read_bytes() != before
 
 
 def test_more_environments_than_fit_in_a_row():

@@ -173,15 +173,9 @@ class TestCards:
 
 
 def test_codecheck_lists_files_that_are_shipped():
-    text = (ROOT / "codecheck.yml").read_text(encoding="utf-8")
-    assert text.startswith("---\n")
-    document = yaml.safe_load(text)
+    document = yaml.safe_load((ROOT / "codecheck.yml").read_text(encoding="utf-8"))
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
-    cited = citation["preferred-citation"]
-    assert document["paper"]["title"] == cited["title"]
-    assert document["paper"]["reference"] == cited["url"]
-    names = [f"{each['given-names']} {each['family-names']}" for each in cited["authors"]]
-    assert [author["name"] for author in document["paper"]["authors"]] == names
+    assert document["paper"]["reference"] == citation["preferred-citation"]["url"]
     for entry in document["manifest"]:
         assert (ROOT / entry["file"]).is_file()
         assert entry["comment"]

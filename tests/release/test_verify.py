@@ -24,8 +24,7 @@ def root(tmp_path):
     (root / f"{RUN}.csv").write_text("timestep,mean\n100,0.5\n")
     POWR("FrozenLake-v1").save(root / f"{RUN}.npz")
     agent = hashlib.sha256((root / f"{RUN}.npz").read_bytes()).hexdigest()
-    document = {"agent_sha256": agent, "duration_seconds": 90.0}
-    (root / f"{RUN}.json").write_text(json.dumps(document))
+    (root / f"{RUN}.json").write_text(json.dumps({"agent_sha256": agent}))
     (root / "results/paper/claims.md").write_text("made\n")
     (root / "figures/FrozenLake-v1.gif").write_text("made\n")
     write_manifest(root)
@@ -57,17 +56,6 @@ def verified(root, scratch, monkeypatch, makes, patterns=()):
 
 def test_an_agent_is_that_of_its_run(root):
     assert [line.finding for line in verify.check_files(root)] == [IDENTICAL]
-    assert verify.usual_minutes(root, [f"{RUN}.csv"]) == 1.5
-
-
-def test_the_time_of_a_run_is_its_cpu_time_where_that_was_recorded(root):
-    path = root / f"{RUN}.json"
-    evaluations = [
-        {"cpu_seconds": 6.0, "evaluation_cpu_seconds": 1.0},
-        {"cpu_seconds": 35.0, "evaluation_cpu_seconds": 1.0},
-    ]
-    path.write_text(json.dumps({**json.loads(path.read_text()), "evaluations": evaluations}))
-    assert verify.usual_minutes(root, [f"{RUN}.csv"]) == 0.5
 
 
 @pytest.mark.parametrize("content", DAMAGED.values(), ids=DAMAGED)
@@ -78,9 +66,19 @@ def test_a_damaged_json_is_a_disagreement(root, content, listed):
         write_manifest(root)
     lines = list(verify.check_files(root))
     found = {line.subject: line.detail for line in lines if line.finding == DIFFERS}
-    assert "is not the agent that its run saved" in found.pop(f"{RUN}.npz")
+    assert "the .json beside it cannot be read" in found.pop(f"{RUN}.npz")
     assert list(found) == ([] if listed else [f"{RUN}.json"])
-    assert verify.usual_minutes(root, [f"{RUN}.csv"]) == 0
+
+
+def test_an_agent_of_another_run_or_format_is_a_disagreement(root):
+    document = json.loads((root / f"{RUN}.json").read_text())
+    for content, words in ((b"agent", "cannot be loaded"), (b"other", "is not the agent that its")):
+        (root / f"{RUN}.npz").write_bytes(content)
+        digest = hashlib.sha256(b"agent").hexdigest()
+        (root / f"{RUN}.json").write_text(json.dumps({**document, "agent_sha256": digest}))
+        write_manifest(root)
+        (line,) = (line for line in verify.check_files(root) if line.finding == DIFFERS)
+        assert (line.subject, words in line.detail) == (f"{RUN}.npz", True)
 
 
 def test_what_the_workflow_cannot_make_is_reported_and_the_rest_compared(

@@ -1,4 +1,4 @@
-"""When a run arrives, and for good."""
+"""When a run arrives, and when it stays."""
 
 import math
 

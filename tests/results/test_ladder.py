@@ -44,20 +44,25 @@ def floor_without_the_climb(env, threshold):
 
 
 @pytest.fixture(scope="module")
-def rows(results):
+def table(results):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ladder, "floor", floor_without_the_climb)
-        table = ladder.ladder(STUDY, "tiny", results)
+        return ladder.ladder(STUDY, "tiny", results)
+
+
+@pytest.fixture(scope="module")
+def rows(table):
     return {
         (row["environment"], row["algorithm"]): row
         for row in table[table["policy"] == "deterministic"].to_dict("records")
     }
 
 
-def test_times_over_seeds(rows):
+def test_times_over_seeds_and_the_floor(rows):
     powr = rows["FrozenLake-v1", "powr"]
     assert (powr["earliest"], powr["median"], powr["latest"]) == (1000, 1000, 5000)
     assert (powr["n_reached"], powr["seeds"], powr["seeds_planned"]) == (3, 3, 3)
+    assert (powr["floor_low"], powr["floor_high"]) == (6, 6)
     assert powr["kind"] == "the paper's POWR"
 
 
@@ -69,24 +74,20 @@ def test_never_is_an_empty_cell(rows):
 
 
 def test_a_pair_without_runs_has_a_row(rows):
-    assert rows["MountainCar-v0", "dqn"]["seeds"] == 0
+    car = rows["MountainCar-v0", "dqn"]
+    assert (car["seeds"], car["floor_low"], car["floor_high"]) == (0, 75, 83)
 
 
-def test_floor_of_each_environment(rows):
-    lake, car = (rows[name, "powr"] for name in ("FrozenLake-v1", "MountainCar-v0"))
-    assert (lake["floor_low"], lake["floor_high"]) == (6, 6)
-    assert (car["floor_low"], car["floor_high"]) == (75, 83)
+def test_the_sampled_policy_of_powr_has_a_row(table):
+    shown = table.groupby("algorithm")["policy"].unique()
+    assert list(shown["powr"]) == ["deterministic", "sampled"]
+    assert list(shown["dqn"]) == ["deterministic"]
 
 
-def test_seconds_by_the_clock_leave_out_evaluations(rows):
-    dqn = rows["FrozenLake-v1", "dqn"]
-    assert dqn["seconds_in_all"] == pytest.approx(50)
-    assert dqn["measured_by"] == CLOCK
-
-
-def test_seconds_by_cpu_leave_out_the_start_of_python(rows):
+def test_seconds_leave_out_evaluations_and_by_cpu_the_start_of_python(rows):
     """10 s by the clock until the first evaluation at 100, then half of what the clock says."""
-    powr = rows["FrozenLake-v1", "powr"]
+    dqn, powr = (rows["FrozenLake-v1", name] for name in ("dqn", "powr"))
+    assert (dqn["measured_by"], dqn["seconds_in_all"]) == (CLOCK, pytest.approx(50))
     assert powr["measured_by"] == CPU
     assert powr["seconds_to_threshold"] == pytest.approx(10 + 45)
     assert powr["seconds_in_all"] == pytest.approx(10 + 245)

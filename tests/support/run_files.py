@@ -83,13 +83,23 @@ def clock(means: dict[int, float], seconds_a_step: float, evaluation_seconds: fl
 
 
 def write_run(
-    results: Path, run: config.Run, text: str, provenance=PROVENANCE, study=STUDY, **more
+    results: Path,
+    run: config.Run,
+    text: str,
+    provenance=PROVENANCE,
+    study=STUDY,
+    settings=None,
+    **more,
 ) -> Path:
-    """The run file and the JSON that vouches for it, with `more` in it."""
+    """The run file and the JSON that vouches for it, with `more` in it.
+
+    Its settings are those of the study's scale, unless they are given.
+    """
     path = results / run.path
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8", newline="")
-    settings = config.resolve(study, run.scale, run.environment, run.algorithm)
+    if settings is None:
+        settings = config.resolve(study, run.scale, run.environment, run.algorithm)
     document = {
         "settings": {**settings, "seed": run.seed},
         "digest": run.digest,

@@ -193,7 +193,7 @@ class TestLemma8:
         assert mended.holds
 
     def test_printed_bound_shrinks_with_the_features(self):
-        """Error and mended bound are those of functions, whatever the scale of their features."""
+        """Error and mended bound do not depend on the scale of the features."""
         for scale in (0.1, 0.01):
             printed, mended = counterexamples.simulation_lemma(scale)
             one = counterexamples.simulation_lemma()

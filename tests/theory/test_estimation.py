@@ -18,22 +18,6 @@ def some_policy(x):
     return np.stack([first, 1 - first], axis=1)
 
 
-def test_continuous_action_values_equal_those_of_a_fine_chain():
-    """The same MDP cut into 4,000 cells, by iterating the Bellman equation of Eq. (7)."""
-    gamma, cells = 0.9, 4000
-    x = (np.arange(cells) + 0.5) / cells
-    masses = np.stack([2 * (1 - x), 2 * x]) / cells
-    values = np.zeros(cells)
-    for _ in range(300):
-        low, high = masses @ values
-        q = continuous.reward(x) + gamma * (low + (high - low) * continuous.up(x))
-        values = (some_policy(x) * q).sum(axis=1)
-    exact = continuous.action_values(some_policy(continuous.GRID), gamma)
-    for action in range(2):
-        fine = np.interp(continuous.GRID, x, q[:, action])
-        np.testing.assert_allclose(exact[:, action], fine, atol=1e-5)
-
-
 def test_continuous_action_values_equal_simulated_returns():
     gamma, episodes, steps = 0.5, 40_000, 30
     rng = np.random.default_rng(0)
@@ -67,14 +51,10 @@ def test_continuous_data_follow_the_densities():
     assert rewards.max() <= 1
 
 
-def test_fitted_exponent_of_a_power_law():
+def test_fitted_exponent_of_power_laws():
     sizes = np.array([100, 400, 1600])
     fitted = estimation.fitted_exponent(sizes, np.outer([1.0, 2.0, 0.5], sizes**-0.5))
-    assert fitted.value == pytest.approx(0.5)
-    assert fitted.interval == pytest.approx((0.5, 0.5))
-
-
-def test_interval_of_the_exponent_covers_its_seeds():
+    assert (fitted.value, *fitted.interval) == pytest.approx((0.5, 0.5, 0.5))
     sizes = np.array([10.0, 1000.0])
     fitted = estimation.fitted_exponent(sizes, np.array([sizes**-0.4, sizes**-0.6]))
     assert fitted.value == pytest.approx(0.5)
@@ -101,17 +81,21 @@ def test_errors_fall_on_the_continuous_mdp():
 SETTING = compatibility.Setting(gamma=0.9, regularization=1e-6, step_size=1.0, steps=20)
 
 
-def test_exponential_kernel_never_explodes():
-    """|q_n| is at most max |r_n| / (1 - gamma), so no error can exceed twice that."""
-    outcomes = [compatibility.behaviour(Exponential(0.5), 25, seed, SETTING) for seed in range(5)]
-    assert max(outcome.norm for outcome in outcomes) <= 1
-    assert max(outcome.error for outcome in outcomes) < 2 / (1 - 0.9)
-
-
-def test_gaussian_kernel_explodes_on_few_data():
-    outcomes = [compatibility.behaviour(Gaussian(0.1), 25, seed, SETTING) for seed in range(5)]
-    assert max(outcome.norm for outcome in outcomes) > 10
-    assert max(outcome.error for outcome in outcomes) > 20
+def test_gaussian_kernel_explodes_on_few_data_and_the_exponential_never():
+    """There |q_n| is at most max |r_n| / (1 - gamma), so no error can exceed twice that."""
+    errors, norms = zip(
+        *(
+            np.max(
+                [compatibility.behaviour(kernel, 25, seed, SETTING) for seed in range(5)], axis=0
+            )
+            for kernel in (Gaussian(0.1), Exponential(0.5))
+        ),
+        strict=True,
+    )
+    assert norms[0] > 10
+    assert norms[1] <= 1
+    assert errors[0] > 20
+    assert errors[1] < 2 / (1 - 0.9)
 
 
 def test_algorithm_1_is_that_of_the_world_model():
@@ -145,21 +129,16 @@ def test_kernel_norm_is_that_of_the_interpolant():
     assert compatibility.kernel_norm(values, 0.5) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("n", [25, 100])
-def test_errors_of_the_exponential_kernel_fall_if_the_ridge_does(n):
+def test_errors_of_the_exponential_kernel_fall_if_the_ridge_does():
     """With the fixed ridge of the figure they stop falling between 100 and 400 transitions."""
-    few, many = (
-        np.median(
-            [
-                compatibility.behaviour(
-                    Exponential(0.5), m, seed, SETTING._replace(regularization=0.01 * m**-0.5)
-                ).error
-                for seed in range(7)
-            ]
-        )
-        for m in (n, 4 * n)
-    )
-    assert many < 0.8 * few
+
+    def error(n, seed):
+        setting = SETTING._replace(regularization=0.01 * n**-0.5)
+        return compatibility.behaviour(Exponential(0.5), n, seed, setting).error
+
+    few, some, many = (np.median([error(n, seed) for seed in range(7)]) for n in (25, 100, 400))
+    assert some < 0.8 * few
+    assert many < 0.8 * some
 
 
 def test_model_errors_fall_on_tables():

@@ -6,7 +6,7 @@ from scipy.integrate import quad
 from scipy.special import gamma as gamma_function
 from scipy.special import j0
 
-from suite.theory.counterexamples import (
+from suite.theory.sobolev import (
     SMOOTHNESS,
     bounded_step,
     norm_growth,

@@ -43,14 +43,3 @@ def test_files_are_written_and_the_same_twice(small, tmp_path):
     for name in names:
         first, second = (tmp_path / folder / name for folder in ("first", "second"))
         assert first.read_bytes() == second.read_bytes()
-
-
-def test_a_folder_that_cannot_be_written_is_one_message(monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr(tables, "compute", dict)
-    monkeypatch.setattr("suite.command.write_together", refuse)
-    assert tables.main(["--out-dir", str(tmp_path)]) == 1
-    assert "no room" in capsys.readouterr().err
-
-
-def refuse(files):
-    raise OSError("no room")

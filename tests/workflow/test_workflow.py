@@ -51,6 +51,19 @@ def test_partial_trains_nothing_and_counts(clone):
     assert seeds["CliffWalking-v1", "powr-bold"] == "2"
 
 
+def test_every_rule_of_a_scale_can_be_planned():
+    targets = ["all", "gifs", "crate", "multiverse_runs", "ablations", "theory"]
+    done = Repository(ROOT).snakemake("--dry-run", "--", *targets, scale="smoke")
+    assert done.returncode == 0, done.stderr
+    planned = jobs(done.stdout + done.stderr)
+    assert {job.algorithm for job in planned if job.rule == "train_agent"} == {
+        "powr",
+        "optimistic-powr",
+    }
+    rules = {job.rule for job in planned}
+    assert {"train", "aggregate", "figure", "claims", "cost", "report", "crate", "gif"} <= rules
+
+
 @pytest.mark.parametrize(
     ("argument", "message"),
     [

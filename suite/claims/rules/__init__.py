@@ -8,17 +8,10 @@ these modules, in the RULES of that module, and its words in claims.yaml.
 
 from collections.abc import Mapping
 
-from suite.claims.rules import (
-    alone,
-    comparisons,
-    descent,
-    estimates,
-    identities,
-    paper,
-    who_arrives,
-)
+from suite.claims.rules import alone, comparisons, theory
 from suite.claims.verdicts import Rule
 
-EXPERIMENT_RULES = (*comparisons.RULES, *who_arrives.RULES, *alone.RULES, *paper.RULES)
-THEORY_RULES = (*identities.RULES, *descent.RULES, *estimates.RULES)
-RULES: Mapping[str, Rule] = {rule.__name__: rule for rule in (*EXPERIMENT_RULES, *THEORY_RULES)}
+THEORY_RULES = theory.RULES
+RULES: Mapping[str, Rule] = {
+    rule.__name__: rule for rule in (*comparisons.RULES, *alone.RULES, *THEORY_RULES)
+}

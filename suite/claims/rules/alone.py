@@ -1,20 +1,35 @@
-"""Rules on the runs of one algorithm, without a comparison."""
+"""Rules without a comparison of runs: who arrives, how steadily, and what no run decides."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
+import gymnasium
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
-from pydantic import Field
+from pydantic import Field, model_validator
+from scipy import stats
 
-from suite.claims.rules.seeds import FEWEST_SEEDS, lacking_seeds
-from suite.claims.verdicts import NOT_TESTED, Data, Finding, Outcome, Parameters, Rule, by_findings
-from suite.config.models import Count
+from suite.claims.verdicts import (
+    FEWEST_SEEDS,
+    NOT_TESTED,
+    Data,
+    Finding,
+    Outcome,
+    Parameters,
+    Rule,
+    by_findings,
+    graded,
+)
+from suite.config.models import Count, Text
 from suite.names import algorithm_name
 from suite.results import arrivals, statistics
+from suite.results.statistics import Interval
+
+EVALUATIONS_AT_THE_END = 5
 
 
 class OfOne(Parameters):
@@ -28,23 +43,13 @@ class OfOne(Parameters):
         return [(environment, self.algorithm) for environment in self.thresholds]
 
     def against(self, counterparts: Mapping[str, str]) -> Self:
-        return self.model_copy(
-            update={"algorithm": counterparts.get(self.algorithm, self.algorithm)}
-        )
+        own = counterparts.get(self.algorithm, self.algorithm)
+        return self.model_copy(update={"algorithm": own})
 
-    def finding(self, environment: str, statistic: str, estimate: float, **more: object) -> Finding:
+    def finding(self, environment: str, statistic: str, estimate: float, **more: Any) -> Finding:
         subject = f"{environment}: {algorithm_name(self.algorithm)}"
         runs = ((environment, self.algorithm),)
-        return Finding(subject, statistic, estimate, runs=runs, **more)  # type: ignore[arg-type]
-
-
-def falls(returns: ArrayLike) -> np.ndarray:
-    """How much the return falls from each evaluation to the next; 0 where it rises."""
-    return np.maximum(-np.diff(returns), 0)
-
-
-def rises(returns: ArrayLike) -> np.ndarray:
-    return np.maximum(np.diff(returns), 0)
+        return Finding(subject, statistic, estimate, runs=runs, **more)
 
 
 class Early(OfOne):
@@ -56,7 +61,7 @@ def falls_early(data: Data, parameters: Early, level: float) -> Outcome:
 
     They are spaced by the logarithm of the timestep, so these are halves of a logarithmic axis.
     """
-    if lacking := lacking_seeds(data, parameters, FEWEST_SEEDS):
+    if lacking := data.lacking_seeds(parameters, FEWEST_SEEDS):
         return Outcome(NOT_TESTED, reason=lacking)
     findings = []
     column, _ = arrivals.POLICIES[parameters.policy]
@@ -70,17 +75,15 @@ def falls_early(data: Data, parameters: Early, level: float) -> Outcome:
         more, interval = statistics.shift(early, late)
         p_value = statistics.probability_smaller(late, early).p_value
         medians = f"{np.median(early):.3g} and {np.median(late):.3g}"
-        findings.append(
-            parameters.finding(
-                environment,
-                f"how much more it falls per evaluation early than late, medians {medians}",
-                more,
-                interval=interval,
-                p_value=p_value,
-                supports=p_value <= level,
-            )
-        )
+        statistic = f"how much more it falls per evaluation early than late, medians {medians}"
+        found = {"interval": interval, "p_value": p_value, "supports": p_value <= level}
+        findings.append(parameters.finding(environment, statistic, more, **found))
     return by_findings(findings)
+
+
+def falls(returns: ArrayLike) -> np.ndarray:
+    """How much the return falls from each evaluation to the next; 0 where it rises."""
+    return np.maximum(-np.diff(returns), 0)
 
 
 class Within(OfOne):
@@ -89,7 +92,7 @@ class Within(OfOne):
 
 def within_a_factor(data: Data, parameters: Within, level: float) -> Outcome:
     """Every run arrives, and the latest takes at most so many times as long as the earliest."""
-    if lacking := lacking_seeds(data, parameters, FEWEST_SEEDS):
+    if lacking := data.lacking_seeds(parameters, FEWEST_SEEDS):
         return Outcome(NOT_TESTED, reason=lacking)
     findings = []
     for environment, threshold in parameters.thresholds.items():
@@ -98,10 +101,117 @@ def within_a_factor(data: Data, parameters: Within, level: float) -> Outcome:
         ends = f"{arrived.min():,.0f} to {arrived.max():,.0f}" if len(arrived) else "none"
         statistic = f"latest over earliest arrival, {len(arrived)} of {len(times)} runs: {ends}"
         ratio = float(times.max() / times.min()) if len(arrived) else math.inf
-        findings.append(
-            parameters.finding(environment, statistic, ratio, supports=ratio <= parameters.factor)
-        )
+        supports = ratio <= parameters.factor
+        findings.append(parameters.finding(environment, statistic, ratio, supports=supports))
     return by_findings(findings)
 
 
-RULES: tuple[Rule, ...] = (falls_early, within_a_factor)
+class Arrivals(Parameters):
+    environment: str
+    column: Literal["mean", "exact_return"]
+    policy: Literal["deterministic", "sampled"] = "deterministic"
+    at_least: float | None = None
+    below_optimum: float | None = Field(default=None, ge=0)
+    when: Literal["ever", "end"]
+    arrive: dict[str, Count] = Field(min_length=1)  # timesteps of training, by algorithm
+    fail: dict[str, Count]
+
+    @model_validator(mode="after")
+    def _one_target(self) -> Self:
+        if (self.at_least is None) == (self.below_optimum is None):
+            raise ValueError("give one of at_least and below_optimum")
+        return self
+
+    def needed(self) -> list[tuple[str, str]]:
+        return [(self.environment, algorithm) for algorithm in (*self.arrive, *self.fail)]
+
+    def against(self, counterparts: Mapping[str, str]) -> Self:
+        renamed = {
+            key: {counterparts.get(name, name): n for name, n in getattr(self, key).items()}
+            for key in ("arrive", "fail")
+        }
+        return self.model_copy(update=renamed)
+
+    def is_met(self, run: pd.DataFrame, policy: str, target: float) -> bool:
+        played, exact = arrivals.POLICIES[policy]
+        returns = run[played if self.column == "mean" else exact]
+        if self.when == "ever":
+            return bool((returns >= target).any())
+        return bool(returns.iloc[-EVALUATIONS_AT_THE_END:].median() >= target)
+
+
+def who_arrives(data: Data, parameters: Arrivals, level: float) -> Outcome:
+    """Most runs of some algorithms arrive at a return, and most runs of the others do not.
+
+    An algorithm trained for less than the claim is about is left open, unless it has arrived.
+    """
+    environment, target = parameters.environment, parameters.at_least
+    if target is None:
+        target = data.optima[environment] - (parameters.below_optimum or 0.0)
+    if lacking := data.lacking_seeds(parameters, FEWEST_SEEDS):
+        return Outcome(NOT_TESTED, reason=lacking)
+    policies = {
+        algorithm: data.policy_of(environment, algorithm, parameters.policy)
+        for _, algorithm in parameters.needed()
+    }
+    if parameters.policy not in policies.values():
+        return Outcome(NOT_TESTED, reason=f"the {parameters.policy} policy was not recorded")
+    findings = {}
+    for algorithm, horizon in {**parameters.arrive, **parameters.fail}.items():
+        runs, policy = data.runs(environment, algorithm), policies[algorithm]
+        arrived = sum(parameters.is_met(run, policy, target) for run in runs)
+        most = arrived > len(runs) / 2
+        trained = data.budgets[environment, algorithm]
+        is_open = trained < horizon and not most
+        statistic = f"share of runs at {target:.2f} or more, trained {trained:,} of {horizon:,}"
+        if policy != parameters.policy:
+            statistic += f", its policy {policy}"
+        confidence = stats.binomtest(arrived, len(runs)).proportion_ci()
+        findings[algorithm] = Finding(
+            f"{environment}: {algorithm_name(algorithm)}",
+            statistic,
+            arrived / len(runs),
+            Interval(float(confidence.low), float(confidence.high)),
+            supports=None if is_open else most == (algorithm in parameters.arrive),
+            runs=((environment, algorithm),),
+        )
+    listed = list(findings.values())
+    if any(finding.supports is None for finding in listed):
+        return Outcome(NOT_TESTED, listed, "trained for fewer timesteps than the claim is about")
+    # Partly where each side of the claim, those that should and should not, holds for some.
+    sides = [side for side in (parameters.arrive, parameters.fail) if side]
+    some = all(any(findings[name].supports for name in side) for side in sides)
+    return graded(listed, partly=some)
+
+
+class Registered(Parameters):
+    thresholds: dict[str, float] = Field(min_length=1)  # the paper's, by Gymnasium's names
+
+
+def registered_thresholds(data: Data, parameters: Registered, level: float) -> Outcome:
+    """The paper's thresholds are those that Gymnasium registers."""
+    findings = []
+    for name, threshold in parameters.thresholds.items():
+        subject = f"{name}: {threshold:g} in the paper"
+        statistic = "the threshold that Gymnasium registers"
+        registered = float(gymnasium.spec(name).reward_threshold or "nan")
+        findings.append(Finding(subject, statistic, registered, supports=threshold == registered))
+    return by_findings(findings)
+
+
+class Reason(Parameters):
+    reason: Text
+
+
+def no_test(data: Data, parameters: Reason, level: float) -> Outcome:
+    """A sentence that no run or computation here decides."""
+    return Outcome(NOT_TESTED, reason=parameters.reason)
+
+
+RULES: tuple[Rule, ...] = (
+    falls_early,
+    within_a_factor,
+    who_arrives,
+    registered_thresholds,
+    no_test,
+)

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
 from pydantic import Field
 
-from suite.claims.rules.alone import OfOne, falls, rises
-from suite.claims.rules.seeds import FEWEST_SEEDS, FEWEST_SEEDS_FOR_SPREAD, lacking_seeds
+from suite.claims.rules.alone import OfOne, falls
 from suite.claims.verdicts import (
     DETERMINISTIC,
+    FEWEST_SEEDS,
+    FEWEST_SEEDS_FOR_SPREAD,
     NOT_TESTED,
     Data,
     Finding,
@@ -59,18 +60,68 @@ class Areas(Compared):
 
 
 class Pair(NamedTuple):
-    """One number per run: of the claim's algorithm, and of another on the same environment."""
+    """The claim's algorithm and one of the others, on one environment."""
 
+    data: Data
+    parameters: Any  # Compared, or a rule's own
     environment: str
-    algorithm: str
     other: str
-    own: np.ndarray
-    theirs: np.ndarray
 
-    def finding(self, statistic: str, estimate: float, **more: Any) -> Finding:
-        names = f"{algorithm_name(self.algorithm)} against {algorithm_name(self.other)}"
-        runs = ((self.environment, self.algorithm), (self.environment, self.other))
-        subject = f"{self.environment}: {names}"
+    @property
+    def names(self) -> tuple[str, str]:
+        return self.parameters.algorithm, self.other
+
+    @property
+    def policies(self) -> list[str]:
+        """The policies by which the two are compared."""
+        asked = self.parameters.policy
+        return [self.data.policy_of(self.environment, name, asked) for name in self.names]
+
+    @property
+    def first_evaluation(self) -> int:
+        """The earliest timestep at which both have been evaluated."""
+        return self.data.first_evaluation(self.environment, *self.names)
+
+    def times(self) -> list[np.ndarray]:
+        """Timesteps to the threshold of each run, infinite where it never arrives."""
+        threshold = self.parameters.thresholds[self.environment]
+        asked = (threshold, self.parameters.policy, self.parameters.arrival)
+        return [self.data.times(self.environment, name, *asked) for name in self.names]
+
+    def censored(self, times: list[np.ndarray]) -> list[np.ndarray]:
+        """The same, where a run that never arrives is taken at the end of its training."""
+        budgets = [self.data.budgets[self.environment, name] for name in self.names]
+        return [np.minimum(*each) for each in zip(times, budgets, strict=True)]
+
+    def has_curves(self) -> bool:
+        """Whether the other's policy was recorded; one that is greedy has no other policy."""
+        asked = (self.environment, self.other, self.parameters.policy)
+        return self.other in self.data.greedy or self.data.is_recorded(*asked)
+
+    def curves(self, begin: float = 0, end: float = math.inf) -> list[list[pd.DataFrame]]:
+        """The runs of both with their policies' returns, from the first evaluation of both on."""
+        begin = max(begin, self.first_evaluation)
+        curves = []
+        for name, policy in zip(self.names, self.policies, strict=True):
+            column, _ = arrivals.POLICIES[policy]
+            runs = self.data.runs(self.environment, name)
+            cut = [run[run["timestep"].between(begin, end)] for run in runs]
+            curves.append([run.assign(**{"return": run[column]}) for run in cut])
+        return curves
+
+    def shared_curves(self) -> list[list[pd.DataFrame]]:
+        """The same, after the later first update and until the earlier end of training.
+
+        Before its first update an algorithm shows an untrained policy.
+        """
+        updates = [self.data.first_updates.get((self.environment, name), 0) for name in self.names]
+        ends = [run["timestep"].max() for runs in self.curves() for run in runs]
+        return self.curves(1 + max(updates), min(ends))
+
+    def finding(self, statistic: str, estimate: float = math.nan, **more: Any) -> Finding:
+        own, other = map(algorithm_name, self.names)
+        subject = f"{self.environment}: {own} against {other}"
+        runs = tuple((self.environment, name) for name in self.names)
         return Finding(subject, statistic, estimate, runs=runs, **more)
 
 
@@ -79,28 +130,25 @@ def earlier(data: Data, parameters: Times, level: float) -> Outcome:
 
     def judge(pair: Pair) -> Finding:
         # One algorithm may be evaluated earlier than the other: before that, neither has arrived.
-        first = data.first_evaluation(pair.environment, pair.algorithm, pair.other)
-        pair = pair._replace(own=np.maximum(pair.own, first), theirs=np.maximum(pair.theirs, first))
-        ratio, interval = statistics.speed_up(pair.theirs, pair.own)
-        p_value = statistics.probability_smaller(pair.own, pair.theirs).p_value
-        medians = [_timesteps(statistics.censored_median(t)) for t in (pair.own, pair.theirs)]
-        statistic = f"how many times later the other is, medians {' and '.join(medians)}"
-        if data.policy_of(pair.environment, pair.other, parameters.policy) != parameters.policy:
+        times = [np.maximum(each, pair.first_evaluation) for each in pair.times()]
+        own, theirs = times
+        ratio, interval = statistics.speed_up(theirs, own)
+        medians = " and ".join(_timesteps(statistics.censored_median(each)) for each in times)
+        statistic = f"how many times later the other is, medians {medians}"
+        if pair.policies[1] != parameters.policy:
             statistic += f", the other's policy {DETERMINISTIC}"
-        own, theirs = _at_the_latest(data, pair)
-        finding = pair.finding(
+        own_end, their_end = pair.censored(times)
+        is_bound = math.isinf(ratio) and bool(np.isfinite(own).all())
+        return pair.finding(
             statistic,
-            ratio,
+            float(their_end.min() / own_end.max()) if is_bound else ratio,
             interval=interval,
-            p_value=p_value,
-            smallest_visible=statistics.smallest_visible_ratio(own, theirs, level),
+            p_value=statistics.probability_smaller(own, theirs).p_value,
+            is_bound=is_bound,
+            smallest_visible=statistics.smallest_visible_ratio(own_end, their_end, level),
         )
-        if math.isinf(ratio) and np.isfinite(pair.own).all():
-            return finding._replace(estimate=float(theirs.min() / own.max()), is_bound=True)
-        return finding
 
-    pairs = _time_pairs(data, parameters)
-    return _judge_pairs(pairs, data, parameters, judge, level, FEWEST_SEEDS)
+    return _judge_pairs(data, parameters, judge, level, FEWEST_SEEDS)
 
 
 def less_spread(data: Data, parameters: Times, level: float) -> Outcome:
@@ -111,14 +159,16 @@ def less_spread(data: Data, parameters: Times, level: float) -> Outcome:
     """
 
     def judge(pair: Pair) -> Finding:
-        if np.isinf(pair.theirs).all():
-            return pair.finding(NOBODY_ARRIVES, math.nan)
-        if np.isinf(pair.own).any():
-            return pair.finding("some of its own runs never arrive", math.nan, supports=False)
-        own, theirs = _at_the_latest(data, pair)
+        times = pair.times()
+        own_never, their_never = (np.isinf(each) for each in times)
+        if their_never.all():
+            return pair.finding(NOBODY_ARRIVES)
+        if own_never.any():
+            return pair.finding("some of its own runs never arrive", supports=False)
+        own, theirs = pair.censored(times)
         alike = np.full_like(own, own[0])
-        if np.isinf(pair.theirs).any() and statistics.spread_p_value(alike, theirs) > level:
-            return pair.finding(TOO_FEW_ARRIVE, math.nan)
+        if their_never.any() and statistics.spread_p_value(alike, theirs) > level:
+            return pair.finding(TOO_FEW_ARRIVE)
         return pair.finding(
             "its spread over the other's",
             float(statistics.ratio(*map(statistics.mean_deviation, (own, theirs)))),
@@ -126,8 +176,7 @@ def less_spread(data: Data, parameters: Times, level: float) -> Outcome:
             p_value=statistics.spread_p_value(own, theirs),
         )
 
-    pairs = _time_pairs(data, parameters)
-    return _judge_pairs(pairs, data, parameters, judge, level, FEWEST_SEEDS_FOR_SPREAD)
+    return _judge_pairs(data, parameters, judge, level, FEWEST_SEEDS_FOR_SPREAD)
 
 
 def higher_area(data: Data, parameters: Areas, level: float) -> Outcome:
@@ -136,29 +185,29 @@ def higher_area(data: Data, parameters: Areas, level: float) -> Outcome:
     By a margin: a share of the way from the lowest return of both to the threshold.
     """
 
-    def area(run: pd.DataFrame) -> float:
-        if len(run) < 2:
-            return math.nan
-        return statistics.area_under_curve(run["timestep"], run["return"])
-
     def judge(pair: Pair) -> Finding:
-        if not _has_curves(data, pair, parameters.policy):
-            return pair.finding(NOT_RECORDED, math.nan)
-        if np.isnan([*pair.own, *pair.theirs]).any():
-            return pair.finding(NOTHING_SHARED, math.nan)
-        higher, interval = statistics.shift(pair.own, pair.theirs)
-        way = parameters.thresholds[pair.environment] - _lowest(data, pair, parameters.policy)
+        if not pair.has_curves():
+            return pair.finding(NOT_RECORDED)
+        curves = pair.shared_curves()
+        if any(len(run) < 2 for runs in curves for run in runs):
+            return pair.finding(NOTHING_SHARED)
+        own, theirs = (
+            [statistics.area_under_curve(run["timestep"], run["return"]) for run in runs]
+            for runs in curves
+        )
+        higher, interval = statistics.shift(own, theirs)
+        lowest = min(run["return"].min() for runs in curves for run in runs)
+        way = parameters.thresholds[pair.environment] - lowest
         share = higher / way if way > 0 else 0.0
         return pair.finding(
             f"how much higher its curve lies, {round(100 * share)}% of the way to the threshold",
             higher,
             interval=interval,
-            p_value=statistics.probability_smaller(pair.theirs, pair.own).p_value,
+            p_value=statistics.probability_smaller(theirs, own).p_value,
             supports=None if share >= parameters.margin else False,
         )
 
-    pairs = _curve_pairs(data, parameters, _shared, area)
-    return _judge_pairs(pairs, data, parameters, judge, level, FEWEST_SEEDS)
+    return _judge_pairs(data, parameters, judge, level, FEWEST_SEEDS)
 
 
 def less_stable(data: Data, parameters: Compared, level: float) -> Outcome:
@@ -168,30 +217,29 @@ def less_stable(data: Data, parameters: Compared, level: float) -> Outcome:
     """
 
     def relapse(run: pd.DataFrame) -> float:
-        return float(statistics.ratio(falls(run["return"]).sum(), rises(run["return"]).sum()))
+        returns = run["return"]
+        return float(statistics.ratio(falls(returns).sum(), falls(-returns).sum()))
 
-    def learned(run: pd.DataFrame, threshold: float) -> bool:
+    def has_learned(run: pd.DataFrame, threshold: float) -> bool:
         first = run["return"].iloc[0]
         return bool(run["return"].max() - first >= LEARNED * (threshold - first))
 
-    def whole(data: Data, environment: str, names: tuple[str, str], policy: str) -> _Curves:
-        own, theirs = _curves(data, environment, names, policy)
-        threshold = parameters.thresholds[environment]
-        return own, [run for run in theirs if learned(run, threshold)]
-
     def judge(pair: Pair) -> Finding:
-        if not _has_curves(data, pair, parameters.policy):
-            return pair.finding(NOT_RECORDED, math.nan)
-        if len(pair.theirs) < FEWEST_SEEDS:
-            return pair.finding(NOBODY_LEARNS, math.nan)
-        more, interval = statistics.shift(pair.own, pair.theirs)
-        p_value = statistics.probability_smaller(pair.theirs, pair.own).p_value
-        medians = " and ".join(f"{np.median(each):.2f}" for each in (pair.own, pair.theirs))
+        if not pair.has_curves():
+            return pair.finding(NOT_RECORDED)
+        own_runs, their_runs = pair.curves()
+        threshold = parameters.thresholds[pair.environment]
+        own = [relapse(run) for run in own_runs]
+        theirs = [relapse(run) for run in their_runs if has_learned(run, threshold)]
+        if len(theirs) < FEWEST_SEEDS:
+            return pair.finding(NOBODY_LEARNS)
+        more, interval = statistics.shift(own, theirs)
+        p_value = statistics.probability_smaller(theirs, own).p_value
+        medians = " and ".join(f"{np.median(each):.2f}" for each in (own, theirs))
         statistic = f"how much more of each gain it loses again, medians {medians}"
         return pair.finding(statistic, more, interval=interval, p_value=p_value)
 
-    pairs = _curve_pairs(data, parameters, whole, relapse)
-    return _judge_pairs(pairs, data, parameters, judge, level, FEWEST_SEEDS)
+    return _judge_pairs(data, parameters, judge, level, FEWEST_SEEDS)
 
 
 RULES: tuple[Rule, ...] = (earlier, less_spread, higher_area, less_stable)
@@ -201,78 +249,7 @@ def _timesteps(time: float) -> str:
     return "never" if math.isinf(time) else f"{time:,.0f}"
 
 
-def _at_the_latest(data: Data, pair: Pair) -> tuple[np.ndarray, np.ndarray]:
-    """The times of a pair, where a run that never arrives is taken at the end of its training."""
-    own = np.minimum(pair.own, data.budgets[pair.environment, pair.algorithm])
-    return own, np.minimum(pair.theirs, data.budgets[pair.environment, pair.other])
-
-
-def _time_pairs(data: Data, parameters: Times) -> Iterator[Pair]:
-    for environment, threshold in parameters.thresholds.items():
-        own, *others = (
-            data.times(environment, name, threshold, parameters.policy, parameters.arrival)
-            for name in (parameters.algorithm, *parameters.others)
-        )
-        for other, theirs in zip(parameters.others, others, strict=True):
-            yield Pair(environment, parameters.algorithm, other, own, theirs)
-
-
-_Curves = tuple[list[pd.DataFrame], list[pd.DataFrame]]
-
-
-def _curve_pairs(
-    data: Data,
-    parameters: Compared,
-    curves_of: Callable[[Data, str, tuple[str, str], str], _Curves],
-    measure: Callable[[pd.DataFrame], float],
-) -> Iterator[Pair]:
-    for environment, other in itertools.product(parameters.thresholds, parameters.others):
-        names = (parameters.algorithm, other)
-        curves = curves_of(data, environment, names, parameters.policy)
-        own, theirs = (np.array([measure(run) for run in runs]) for runs in curves)
-        yield Pair(environment, *names, own, theirs)
-
-
-def _curves(data: Data, environment: str, names: tuple[str, str], policy: str) -> _Curves:
-    """The runs of two algorithms with a policy's returns, from the first evaluation of both on."""
-    first = data.first_evaluation(environment, *names)
-
-    def curve(run: pd.DataFrame, algorithm: str) -> pd.DataFrame:
-        column, _ = arrivals.POLICIES[data.policy_of(environment, algorithm, policy)]
-        return run[run["timestep"] >= first].assign(**{"return": run[column]})
-
-    own, theirs = ([curve(run, name) for run in data.runs(environment, name)] for name in names)
-    return own, theirs
-
-
-def _shared(data: Data, environment: str, names: tuple[str, str], policy: str) -> _Curves:
-    """The same, from the later first update to the earlier end of training.
-
-    Before its first update an algorithm shows an untrained policy.
-    """
-    own, theirs = _curves(data, environment, names, policy)
-    begin = max(data.first_updates.get((environment, name), 0) for name in names)
-    end = min(run["timestep"].max() for run in (*own, *theirs))
-
-    def cut(runs: list[pd.DataFrame]) -> list[pd.DataFrame]:
-        return [run[(run["timestep"] > begin) & (run["timestep"] <= end)] for run in runs]
-
-    return cut(own), cut(theirs)
-
-
-def _has_curves(data: Data, pair: Pair, policy: str) -> bool:
-    """Whether the other has curves of this policy; what is greedy has no other one."""
-    return pair.other in data.greedy or data.is_recorded(pair.environment, pair.other, policy)
-
-
-def _lowest(data: Data, pair: Pair, policy: str) -> float:
-    """The lowest return of either algorithm where their curves are compared."""
-    curves = _shared(data, pair.environment, (pair.algorithm, pair.other), policy)
-    return min(float(run["return"].min()) for runs in curves for run in runs)
-
-
 def _judge_pairs(
-    pairs: Iterator[Pair],
     data: Data,
     parameters: Compared,
     judge: Callable[[Pair], Finding],
@@ -283,9 +260,10 @@ def _judge_pairs(
 
     A claim that asks for all tests needs no correction, one that asks for any does.
     """
-    if lacking := lacking_seeds(data, parameters, fewest_seeds):
+    if lacking := data.lacking_seeds(parameters, fewest_seeds):
         return Outcome(NOT_TESTED, reason=lacking)
-    findings = [judge(pair) for pair in pairs]
+    asked = itertools.product(parameters.thresholds, parameters.others)
+    findings = [judge(Pair(data, parameters, *pair)) for pair in asked]
     if any(finding.statistic == NOT_RECORDED for finding in findings):
         return Outcome(NOT_TESTED, findings, NOT_RECORDED)
     tested = [i for i, finding in enumerate(findings) if not math.isnan(finding.p_value)]
