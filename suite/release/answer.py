@@ -36,9 +36,9 @@ def answer(judged: Sequence[Judged], document: Mapping[str, Any], shares: Sequen
     if central:
         found = [f"{cases(entries)} {whose(sets[name])}" for name, entries in central.parts.items()]
         parts.append(
-            "With the settings that its authors probably used, POWR needs fewer timesteps than every "
-            f"baseline, the paper's main claim, in {' and in '.join(found)} (a case is an environment "
-            "and a policy)."
+            "With the settings that its authors probably used, POWR needs fewer timesteps than "
+            f"every baseline, the paper's main claim, in {' and in '.join(found)} (a case is an "
+            "environment and a policy)."
         )
     if central and (share := share_text(central, shares, sets)):
         parts.append(
@@ -142,8 +142,8 @@ def _quicker(summary: pd.DataFrame) -> str:
     for policy in ("deterministic", "sampled"):
         own = medians(summary, [POWR], policy)
         others = medians(summary, list(DEEP_OF_SOURCE.values()), policy)
-        texts.append(f"{policy}, POWR: {_times(own)}, best baseline: {_times(others)}")
-    return f"median timesteps; {'; '.join(texts)}"
+        texts.append(f"{policy} {_times(own)} (best baseline {_times(others)})")
+    return f"median timesteps: {'; '.join(texts)}"
 
 
 def _spread(summary: pd.DataFrame) -> str:
