@@ -21,6 +21,7 @@ import numpy as np
 import pandas as pd
 
 from powr import OptimisticPOWR
+from powr.files import write_together
 from suite import config, markdown
 from suite.names import algorithm_name
 from suite.plots import ladder as ladder_plot
@@ -29,7 +30,6 @@ from suite.results import aggregate, arrivals, ladder
 from suite.results.statistics import censored_median
 from suite.results.summary import Planned
 from suite.results.tables import read_table
-from suite.write import write_together
 
 SCALE = "sample-efficiency"
 # Further scales, each with what its table is about; one without any runs is left out.
