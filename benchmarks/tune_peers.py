@@ -24,7 +24,6 @@ from typing import Any, NamedTuple
 
 import baselines
 from powr.files import write_together
-from powr.files import write_together
 from suite import config
 from suite.results.arrivals import time_to_lasting
 from suite.results.statistics import time_to_threshold
