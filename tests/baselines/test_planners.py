@@ -133,7 +133,7 @@ def test_only_value_iteration_backs_up_once_per_step():
 @pytest.mark.parametrize("continuous", [False, True], ids=["finite", "box"])
 def test_nothing_but_the_planner_differs(planner, continuous):
     defined = {name for name in vars(planner) if not name.startswith("__")}
-    assert defined - {"_abc_impl"} == {"_planning"}
+    assert defined - {"_abc_impl"} == {"_planning", "is_ablation"}
     env = Corridor(continuous=continuous)
     settings = {"prior": -1.0, "plan_within_episodes": False, "gamma": 0.9}
     agents = [each(env, seed=1000, **settings) for each in (OptimisticPOWR, planner)]

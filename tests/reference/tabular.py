@@ -89,3 +89,29 @@ def expected_return(
         return total
 
     return sum(initial_distribution[s] * value(s, horizon) for s in range(n_states))
+
+
+def shrunk_model(
+    states: np.ndarray,
+    actions: np.ndarray,
+    rewards: np.ndarray,
+    next_states: np.ndarray,
+    terminated: np.ndarray,
+    *,
+    n_states: int,
+    n_actions: int,
+    regularization: float,
+) -> tuple[np.ndarray, np.ndarray]:
+    """The empirical MDP shrunk by n lambda: Eq. (10) with the Dirac kernel, by counting.
+
+    T_n(s'|s, a) = count(s, a, s') / (count(s, a) + n lambda), and likewise the rewards.
+    """
+    counts = np.zeros((n_states, n_actions))
+    reward_sums = np.zeros((n_states, n_actions))
+    next_counts = np.zeros((n_states, n_actions, n_states))
+    for s, a, r, s_next, end in zip(states, actions, rewards, next_states, terminated, strict=True):
+        counts[s, a] += 1
+        reward_sums[s, a] += r
+        next_counts[s, a, s_next] += 0 if end else 1
+    scale = counts + len(states) * regularization
+    return next_counts / scale[:, :, None], reward_sums / scale

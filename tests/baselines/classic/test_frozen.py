@@ -10,7 +10,14 @@ from suite import config
 
 ROOT = Path(__file__).parents[3]
 EIGHT = "sample-efficiency"
-PLACES = [(peer, environment) for peer in SETTINGS for environment in SETTINGS[peer]]
+STUDY = config.load(ROOT / "envs.yaml")
+# Where a peer is planned to run; some of its tables are still to be finished elsewhere.
+PLACES = [
+    (peer, environment)
+    for peer in SETTINGS
+    for environment in SETTINGS[peer]
+    if environment in STUDY["algorithms"][name_of(peer)].get("environments", {})
+]
 
 
 @pytest.mark.parametrize(("peer", "environment"), PLACES)
