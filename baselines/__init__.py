@@ -1,7 +1,7 @@
 """The algorithms of the study by name: a module for each that POWR is compared with.
 
-`powr` and `optimistic_powr` are the library's own classes. The modules of `planners` are
-OptimisticPOWR with another planner, for an ablation.
+`powr` and `optimistic_powr` are the library's own classes. The modules of `planners` are variants
+of OptimisticPOWR for ablations.
 
 `class: rmax` in envs.yaml means the class of classic/rmax.py, the only public one defined there.
 Such a class takes an environment, a seed and its settings, and has what every agent of the suite

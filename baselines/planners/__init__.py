@@ -1,4 +1,5 @@
-"""OptimisticPOWR with another planner in the place of mirror descent, and all else the same.
+"""Variants of OptimisticPOWR for ablations that no setting reaches, all else the same.
 
-The ablation `planners` of envs.yaml asks with them what mirror descent adds.
+Two plan otherwise than by mirror descent (the ablation `planners` of envs.yaml), one imagines one
+visit per pair (`ice`).
 """

@@ -22,7 +22,7 @@ from powr.environments.episodes import limit_of
 from powr.kernels import Dirac, Kernel
 from powr.optimistic.diagnosis import failure, shifting_observations
 from powr.optimistic.growing_steps import MIRROR_DESCENT
-from powr.optimistic.planners import BoxPlanner, FinitePlanner
+from powr.optimistic.planners import IMAGINED_PER_LOG_VISITS, BoxPlanner, FinitePlanner
 from powr.policy import Policy
 from powr.validation import (
     check_count,
@@ -97,8 +97,9 @@ class OptimisticPOWR(Agent):
     >>> action, _ = agent.predict(0)
     """
 
-    # Replaced by the ablation of mirror descent (baselines/planners) alone.
+    # Replaced by ablations (baselines/planners) alone.
     _planning = MIRROR_DESCENT
+    _imagined_per_log_visits = IMAGINED_PER_LOG_VISITS
 
     def __init__(
         self,
@@ -245,6 +246,7 @@ class OptimisticPOWR(Agent):
             gamma=gamma_of(limit) if self.gamma is None else self.gamma,
             why_gamma=_WHY_GAMMA if limit else _WHY_GAMMA_WITHOUT_LIMIT,
             regularization=self.regularization,
+            imagined_per_log_visits=self._imagined_per_log_visits,
             **common,
         )
 

@@ -31,7 +31,7 @@ from powr.solvers.empirical_mdp import EmpiricalMDP
 # and, since a pair may have bad luck at first, so many times the logarithm of the mean visits.
 _IMAGINED_IF_DETERMINISTIC = 1e-6
 _IMAGINED_IF_RANDOM = 1.0
-_IMAGINED_PER_LOG_VISITS = 2.0
+IMAGINED_PER_LOG_VISITS = 2.0
 
 # A box is worth a new plan when all data have grown by this factor; at the end of an episode less
 # will do.
@@ -115,10 +115,12 @@ class FinitePlanner(_Optimist):
         *,
         regularization: float | None,
         why_gamma: str = "",
+        imagined_per_log_visits: float = IMAGINED_PER_LOG_VISITS,
         **settings: Any,
     ):
         super().__init__(history, n_actions, **settings)
         self.regularization, self._why_gamma = regularization, why_gamma
+        self._imagined_per_log_visits = imagined_per_log_visits
         self.data = Counts((), n_actions)
         self._solver = EmpiricalMDP(self.data)
         self._visits = Visits()
@@ -175,7 +177,8 @@ class FinitePlanner(_Optimist):
         if not self.is_random:
             return _IMAGINED_IF_DETERMINISTIC
         mean_visits = self.data.size / max(len(self.data.pair_count), 1)
-        return max(_IMAGINED_IF_RANDOM, _IMAGINED_PER_LOG_VISITS * math.log(max(mean_visits, 1.0)))
+        grown = self._imagined_per_log_visits * math.log(max(mean_visits, 1.0))
+        return max(_IMAGINED_IF_RANDOM, grown)
 
     def _count(self) -> None:
         if self.data.size < self._size:

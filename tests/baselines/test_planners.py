@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
+from baselines.planners.optimistic_one_imagined_visit import OptimisticOneImaginedVisit
 from baselines.planners.optimistic_policy_iteration import OptimisticPolicyIteration
 from baselines.planners.optimistic_value_iteration import OptimisticValueIteration
 from powr import OptimisticPOWR
@@ -167,3 +168,16 @@ def test_a_run_leaves_no_agent(real_study):
     assert csv.count("\n") == 2
     assert agent is None
     assert "agent_sha256" not in document
+
+
+def test_imagined_visits_grow_with_the_visits_but_for_the_variant_with_one():
+    steps = [((0, 0, float(seed % 2), 1, False), True) for seed in range(40)]
+    imagined = {}
+    for planner in (OptimisticPOWR, OptimisticOneImaginedVisit):
+        finite = taught(planner(Corridor(), seed=1000), steps)
+        finite.plan()
+        value, reason = finite.chosen()["regularization"]
+        assert "outcomes vary" in reason
+        imagined[planner] = value * len(steps)
+    assert imagined[OptimisticPOWR] == pytest.approx(2 * np.log(40))
+    assert imagined[OptimisticOneImaginedVisit] == pytest.approx(1)
