@@ -11,8 +11,10 @@ from powr.environments.episodes import layers_of
 # Fewer episodes say little.
 _MANY_EPISODES = 40
 
-# The best returns are lost if none of the second half comes within this share of their range.
+# The best returns are lost if none of the second half comes within this share of their range, and
+# the noise of single returns does not explain it: so many standard deviations of the second half.
 _SHARE_OF_RANGE = 0.25
+_DEVIATIONS = 3.0
 
 _REMEDIES = (
     "Try a reward that comes more often, observations of fewer dimensions, more timesteps, or POWR"
@@ -29,7 +31,7 @@ def failure(returns: list[float]) -> str | None:
             f"have: nothing was learned. {_REMEDIES}"
         )
     early, late = np.array_split(returns, 2)
-    if early.max() - late.max() > _SHARE_OF_RANGE * np.ptp(returns):
+    if early.max() - late.max() > max(_SHARE_OF_RANGE * np.ptp(returns), _DEVIATIONS * late.std()):
         return (
             f"the best return so far, {early.max():g}, came in episode {early.argmax() + 1} of "
             f"{len(returns)}, and none of the second half exceeds {late.max():g}. {_REMEDIES}"

@@ -462,6 +462,11 @@ def test_returns_that_speak_of_failure_are_named(returns, message):
     assert said is None if message is None else message in said
 
 
+def test_returns_that_are_only_noisy_are_no_failure():
+    rng = np.random.default_rng(1000)
+    assert not any(failure(list(rng.normal(size=200))) for _ in range(500))
+
+
 def test_failure_is_warned_of_once_and_said_among_the_settings():
     agent = OptimisticPOWR(Paid(0.0), seed=1000)
     with pytest.warns(UserWarning, match="all 50 episodes so far had the return 0"):
