@@ -88,7 +88,7 @@ $(DOCS_READY): requirements-docs.txt $(READY)
 	@touch $@
 
 sample-efficiency: $(READY) ## OptimisticPOWR and its rivals: one table, figures/sample_efficiency.pdf
-	$(BIN)/snakemake --cores $(CORES) --config scale=sample-efficiency -- results/sample-efficiency/runs.csv results/ablations/ablations.csv
+	$(BIN)/snakemake --cores $(CORES) --config scale=sample-efficiency -- results/sample-efficiency/runs.csv
 	$(BIN)/python -m benchmarks.sample_efficiency | tee results/sample-efficiency/table.md
 
 unseen: $(READY) ## the same on environments that nothing was developed on, then the table

@@ -2,6 +2,7 @@
 
 NAMES = {
     "optimistic-powr": "OptimisticPOWR",
+    "optimistic-one-imagined-visit": "OptimisticPOWR, one imagined visit",
     "optimistic-policy-iteration": "OptimisticPOWR, policy iteration",
     "optimistic-value-iteration": "OptimisticPOWR, value iteration",
     "rmax": "R-max",
