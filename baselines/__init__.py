@@ -1,11 +1,11 @@
-"""The algorithms of the study by name: a module for each that POWR is compared with.
+"""The algorithms of the study, looked up by name: one module for each that POWR is compared with.
 
 `powr` and `optimistic_powr` are the library's own classes. The modules of `planners` are variants
 of OptimisticPOWR for ablations.
 
 `class: rmax` in envs.yaml means the class of classic/rmax.py, the only public one defined there.
-Such a class takes an environment, a seed and its settings, and has what every agent of the suite
-has. This one acts at random:
+Such a class takes an environment, a seed and its settings, and implements the interface that every
+agent of the suite has. This example acts at random:
 
     class RandomActions:
         num_timesteps = 0
@@ -27,10 +27,10 @@ has. This one acts at random:
         def predict(self, observations, deterministic=True):
             return self.rng.integers(2, size=len(observations)), None
 
-`action_probabilities(observations)` is needed only where envs.yaml says `sampled: true`. A class
-whose sampled policy is only its exploration says `samples_to_explore = True`. The
-constructor raises ValueError for a setting or an environment that the algorithm cannot use. The
-class may take `make_env`, `agent_seed` and `training_seed` instead of `env` and `seed`.
+`action_probabilities(observations)` is needed only if envs.yaml sets `sampled: true`. A class whose
+sampled policy is only its exploration sets `samples_to_explore = True`. The constructor raises
+ValueError for a setting or an environment that the algorithm cannot handle. The class may take
+`make_env`, `agent_seed` and `training_seed` instead of `env` and `seed`.
 """
 
 import importlib
@@ -45,12 +45,12 @@ from powr.environments.agent import Agent
 OWN = {"powr": POWR, "optimistic_powr": OptimisticPOWR}
 FAMILIES = ("classic", "deep", "planners")
 PLACES = " or ".join(f"baselines/{family}" for family in FAMILIES)
-# What the suite gives to a constructor, and what envs.yaml therefore cannot set.
+# Arguments that the suite passes to a constructor, so envs.yaml cannot set them.
 GIVEN = frozenset({"self", "env", "make_env", "seed", "agent_seed", "training_seed", "device"})
 
 
 def family(name: str) -> str | None:
-    """Which of the families has the module of this name; None for the library's own classes."""
+    """The family that contains the module of this name; None for the library's own classes."""
     return None if name in OWN else _module(name).split(".")[-2]
 
 
@@ -60,7 +60,7 @@ def is_of_library(algorithm: type[Any]) -> bool:
 
 
 def find(name: str) -> type[Any]:
-    """The library's class of this name, or the one that a module of the families defines."""
+    """The library's class of this name, or the class that the module of this name defines."""
     if name in OWN:
         return OWN[name]
     path = _module(name)
@@ -86,10 +86,10 @@ def _module(name: str) -> str:
 
 
 def settings_of(algorithm: type[Any]) -> dict[str, inspect.Parameter]:
-    """The settings of an algorithm by its signature.
+    """The settings of an algorithm, from its signature.
 
-    Where a constructor passes further keywords on, they are those of its base class, or of the
-    class that it names as `model_class`.
+    If a constructor forwards further keywords, they are those of its base class or of its
+    `model_class`.
     """
     found: dict[str, inspect.Parameter] = {}
     for constructor in _constructors(algorithm):

@@ -1,4 +1,4 @@
-"""Environments of the study that Gymnasium lacks, registered when this package is imported.
+"""Environments of the study that Gymnasium lacks; importing this package registers them.
 
 >>> import gymnasium
 >>> env = gymnasium.make("tasks:Navigation-v0")
@@ -12,7 +12,7 @@ from tasks.navigation import Navigation
 from tasks.noise import NoisyCartPole, NoisyMountainCar
 from tasks.pendulum import PendulumTorques
 
-# The extension was developed on the first of these two, and not on the second.
+# OptimisticPOWR was developed on the first of these two; the second is held out.
 gymnasium.register(
     "Navigation-v0",
     Navigation,

@@ -1,4 +1,4 @@
-"""Walk to a goal in the unit square."""
+"""Navigation to a goal in the unit square."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ DIRECTIONS = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]])
 
 
 class Navigation(gymnasium.Env):
-    """A point that moves right, up, left or down, until it is in a disc: that alone pays, 1.
+    """A point moves right, up, left or down until it enters a disc, for a reward of 1; else 0.
 
-    Episodes start anywhere in the lower left corner, in a square with a side of 0.2. A move that
-    would leave the unit square ends at its edge; one that would cross the wall does nothing.
+    Episodes start uniformly in a square with side 0.2 in the lower left corner. A move that would
+    leave the unit square is clipped at its edge; a move that would cross the wall has no effect.
 
     Args:
         move: length of a move.
         goal: centre of the disc.
         radius: of the disc.
-        wall: where a vertical wall stands and up to what height, (x, y); None for no wall.
+        wall: position and height of a vertical wall, (x, y); None for no wall.
     """
 
     def __init__(

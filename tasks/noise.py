@@ -1,8 +1,8 @@
 """MountainCar-v0 and CartPole-v1 with noise in their transitions.
 
-Before each step every coordinate of the state is moved by Gaussian noise with a standard deviation
-of `noise` times its range. What the agent observes, and where an episode ends, is the state after
-the step, as without noise.
+Before each step Gaussian noise is added to every coordinate of the state, with a standard deviation
+of `noise` times its range. Observation and termination depend on the state after the step, as
+without noise.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from gymnasium.envs.classic_control.cartpole import CartPoleEnv
 from gymnasium.envs.classic_control.mountain_car import MountainCarEnv
 
-# From end to end. CartPole-v1 does not bound its two velocities; random play stays within these.
+# Full ranges. CartPole-v1 does not bound its two velocities; random play stays within these.
 MOUNTAIN_CAR_RANGES = np.array([1.8, 0.14])
 CART_POLE_RANGES = np.array([4.8, 4.0, 0.42, 6.0])
 

@@ -1,4 +1,4 @@
-"""Pendulum-v1 with finitely many torques."""
+"""Pendulum-v1 with discrete torques."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from gymnasium.spaces import Discrete
 
 
 class PendulumTorques(PendulumEnv):
-    """Actions 0, 1, ... are torques at equal distances, from the largest one way to the other.
+    """Actions 0, 1, ... are equally spaced torques from -max_torque to max_torque.
 
     Args:
-        torques: how many there are.
-        options: of PendulumEnv.
+        torques: number of torques.
+        options: further arguments of PendulumEnv.
     """
 
     def __init__(self, torques: int, **options: Any) -> None:

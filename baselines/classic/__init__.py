@@ -1,19 +1,19 @@
-"""Textbook peers, one module per algorithm: what POWR must beat beside deep networks.
+"""Textbook peers, one module per algorithm, that POWR is compared with besides deep networks.
 
 For finite observations: `rmax`, `dyna_q`, `optimistic_q`, `psrl`. For observations in a bounded
 box: `sarsa_lambda`, `lspi`, `cme_value_iteration`. For any: `random_play`. Each module has one
-public class, and all have one interface:
+public class, and all share one interface:
 
 - `Peer(env, *, seed, **constants)`: env is a gymnasium.Env with Discrete actions. Constants that
-  were tuned (results/tuning) have no default. An environment or a constant that does not fit is a
-  ValueError that says what would.
-- `learn(timesteps, callback=None)`: takes exactly so many steps more and returns the peer. The
+  were tuned (results/tuning) have no default. An unsuitable environment or constant raises a
+  ValueError that says what is accepted.
+- `learn(timesteps, callback=None)`: takes exactly that many more steps and returns the peer. The
   callback is called with the peer after every step; training stops if it returns False.
 - `num_timesteps`: steps taken so far.
 - `predict(observations, deterministic=True)`: the greedy actions and None, for one observation or a
-  batch; drawn from `action_probabilities` if not deterministic.
-- `action_probabilities(observations)`: the policy that training acts with, (n, n_actions).
-- `action_values(observations)`: the estimates it follows from, (n, n_actions).
+  batch; sampled from `action_probabilities` if not deterministic.
+- `action_probabilities(observations)`: the policy that collects the data, (n, n_actions).
+- `action_values(observations)`: the estimates behind that policy, (n, n_actions).
 
 >>> import gymnasium
 >>> from baselines.classic.rmax import RMax

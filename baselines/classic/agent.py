@@ -1,4 +1,4 @@
-"""What every textbook peer shares: seeds, the stepping loop, and a policy from action values."""
+"""The base class of all textbook peers: seeds, the training loop, and the policy."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 
 class Step(NamedTuple):
-    """One transition; states are as `_encode` makes them, actions are counted from 0."""
+    """One transition; states are encoded by `_encode`, actions are numbered from 0."""
 
     state: Any
     action: int
@@ -24,10 +24,10 @@ class Step(NamedTuple):
 
 
 class ClassicAgent(ABC):
-    """An agent that is greedy in its action values but for a share `epsilon` of random actions.
+    """An agent that is epsilon-greedy with respect to its action values.
 
-    A peer adds `_encode`, `_values` and `_update`. In all of them a terminated step has no value
-    after it, and a truncated one keeps the value of its next state.
+    A subclass implements `_encode`, `_values` and `_update`. In all of them the value after a
+    terminated step is 0, and a truncated step bootstraps from its next state.
     """
 
     epsilon = 0.0
@@ -43,12 +43,12 @@ class ClassicAgent(ABC):
         self.n_actions = int(env.action_space.n)
         self.num_timesteps = 0
         self._first_action = int(env.action_space.start)
-        self._state: Any = None  # where the episode under way stands, None between episodes
+        self._state: Any = None  # of the current episode, None between episodes
 
     def learn(
         self, timesteps: int, callback: Callable[[ClassicAgent], bool | None] | None = None
     ) -> Self:
-        """Train for `timesteps` more steps; the callback stops training by returning False."""
+        """Train for `timesteps` more steps; the callback can stop training by returning False."""
         for _ in range(timesteps):
             self._step()
             if callback is not None and callback(self) is False:
@@ -69,7 +69,7 @@ class ClassicAgent(ABC):
         self.num_timesteps += 1
 
     def _act(self, state: Any) -> int:
-        """An action drawn from the policy that `action_probabilities` states."""
+        """An action sampled from the policy of `action_probabilities`."""
         if self.epsilon and self.rng.random() < self.epsilon:
             return int(self.rng.integers(self.n_actions))
         values = self._values(np.asarray(state)[None])[0]
@@ -79,7 +79,7 @@ class ClassicAgent(ABC):
     def predict(
         self, observations: ArrayLike, deterministic: bool = True
     ) -> tuple[NDArray[np.integer], None]:
-        """The greedy action of one observation or of each of a batch; else one drawn at random."""
+        """The greedy action for one observation or a batch; sampled if not deterministic."""
         if deterministic:
             actions = self._shown_values(self._states(observations)).argmax(axis=1)
         else:
@@ -90,7 +90,7 @@ class ClassicAgent(ABC):
         return self._first_action + actions.reshape(shape), None
 
     def action_probabilities(self, observations: ArrayLike) -> NDArray:
-        """The policy that training acts with, (n, n_actions); equally good actions share."""
+        """The policy that collects the data, (n, n_actions); ties are split equally."""
         values = self.action_values(observations)
         best = values == values.max(axis=1, keepdims=True)
         greedy = best / best.sum(axis=1, keepdims=True)
@@ -105,18 +105,18 @@ class ClassicAgent(ABC):
         return self._encode(np.asarray(observations).reshape(-1, *self._shape))
 
     def _shown_values(self, states: NDArray) -> NDArray:
-        """The values whose greedy policy `predict` shows: those that training acts by."""
+        """The values whose greedy policy `predict` uses; by default those of training."""
         return self._values(states)
 
     @property
     def _shape(self) -> tuple[int, ...]:
-        """The shape of one observation as an array; that of a tuple of numbers is its length."""
+        """The shape of one observation as an array; for a tuple of numbers, its length."""
         space = self.env.observation_space
         return (len(space),) if isinstance(space, Tuple) else space.shape
 
     @abstractmethod
     def _encode(self, observations: ArrayLike) -> NDArray:
-        """Observations, one or a batch, as the states that the peer computes with."""
+        """One observation or a batch, encoded as the peer's states."""
 
     @abstractmethod
     def _values(self, states: NDArray) -> NDArray:
@@ -128,14 +128,14 @@ class ClassicAgent(ABC):
 
 
 def check_constant(name: str, value: float, low: float = -np.inf, high: float = np.inf) -> float:
-    """The value itself if it is finite and lies in [low, high]."""
+    """Return the value if it is finite and lies in [low, high]."""
     if not (low <= value <= high and np.isfinite(value)):
         raise ValueError(f"{name} is {value}: give a finite number in [{low:g}, {high:g}]")
     return value
 
 
 def check_gamma(gamma: float) -> float:
-    """The discount factor itself if it lies in [0, 1)."""
+    """Return the discount factor if it lies in [0, 1)."""
     if not 0 <= gamma < 1:
         raise ValueError(f"gamma is {gamma}: give a discount factor in [0, 1)")
     return gamma

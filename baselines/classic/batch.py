@@ -1,4 +1,4 @@
-"""Peers for boxes that plan on all their data at the end of an episode."""
+"""The base class of peers for Box observations that plan on all data after an episode."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from baselines.classic.box import BoxAgent
 
 
 class BatchAgent(BoxAgent):
-    """An agent that plans at the end of an episode, if its data have grown by the share `growth`.
+    """An agent that plans at the end of an episode if its data have grown by a factor 1 + `growth`.
 
-    A peer adds `_store`, `_n_stored` and `_plan`.
+    A subclass implements `_store`, `_n_stored` and `_plan`.
     """
 
     def __init__(self, env: gymnasium.Env, *, seed: int, growth: float, **options: Any) -> None:
@@ -35,7 +35,7 @@ class BatchAgent(BoxAgent):
 
     @abstractmethod
     def _n_stored(self) -> int:
-        """How many points the data hold."""
+        """The number of stored points."""
 
     @abstractmethod
     def _plan(self) -> None:

@@ -1,4 +1,4 @@
-"""Peers for observations in a box, which they see scaled to the unit cube."""
+"""The base class of peers for Box observations, which are scaled to the unit cube."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class BoxAgent(ClassicAgent):
     """An agent whose states are points of the unit cube, (n_dimensions,).
 
     Args:
-        bounds: the lower and the upper end of each dimension in place of those of the observation
-            space; what lies outside is moved to the nearest end.
+        bounds: lower and upper bound of each dimension, instead of those of the observation space;
+            observations outside are clipped.
     """
 
     def __init__(

@@ -17,24 +17,24 @@ from baselines.classic.batch import BatchAgent
 from powr.kernels import Exponential, Kernel
 
 # Sweeps end once no value changes by more than this. They need not contract, since weights may be
-# negative and sum to more than one in absolute value; so their number is limited too.
+# negative and their absolute values may sum to more than one. So their number is limited too.
 _TOLERANCE = 1e-4
 _MOST_SWEEPS = 1_000
 
 
 class CMEValueIteration(BatchAgent):
-    """The value of (x, a) is a weighted sum of what the steps with action a were worth.
+    """The value of (x, a) is a weighted sum of the targets of the steps with action a.
 
     Args:
-        bandwidth: of the exponential kernel, as a share of the range of the observations.
-        resolution: a step closer than this to a stored one of its action, as a share of the range,
-            shares its place: one of them, drawn at random, stands for all.
+        bandwidth: of the exponential kernel, as a fraction of the range of the observations.
+        resolution: a step closer than this to a stored step with the same action, as a fraction of
+            the range, is merged with it: one of the merged steps, drawn at random, is kept.
         gamma: the discount factor.
         regularization: lambda.
-        growth: a plan is made at the end of an episode after which the stored steps have grown by
-            this share.
-        max_points: stored steps at the most; later ones can only share places.
-        bounds: of the observations, where the environment has none.
+        growth: the agent plans at the end of an episode if the number of stored steps has grown by
+            this fraction.
+        max_points: maximum number of stored steps; later steps can only be merged.
+        bounds: of the observations, if the environment has none.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class CMEValueIteration(BatchAgent):
         stored = slice(self._memory.n)
         next_states, rewards = self._memory.next_states[stored], self._memory.rewards[stored]
         discounts = self.gamma * self._memory.alive[stored]
-        # No sum of discounted rewards lies outside.
+        # The range of all discounted sums of rewards.
         low, high = np.array([min(0.0, rewards.min()), max(0.0, rewards.max())]) / (1 - self.gamma)
         values = self._values(next_states).max(axis=1)
         self._embeddings = self._embed()
@@ -101,7 +101,7 @@ class CMEValueIteration(BatchAgent):
 
 
 class _Memory:
-    """Steps, of which those of one action keep a distance."""
+    """Stored steps; those with the same action keep a minimum distance."""
 
     def __init__(self, size: int, n_dimensions: int, distance: float) -> None:
         self.n = 0
@@ -126,10 +126,10 @@ class _Memory:
 
 
 class _Embedding:
-    """The weights of the steps of one action at any state: k(x, X)(K + lambda I)^-1.
+    """The weights of the steps with one action at any state: k(x, X)(K + lambda I)^-1.
 
-    Far from all steps they vanish and a value is 0, so where rewards are negative the unknown looks
-    good.
+    Far from all steps the weights vanish and values are 0, which is optimistic if rewards are
+    negative.
     """
 
     def __init__(
@@ -144,7 +144,7 @@ class _Embedding:
         return self._kernel(states, self._states) @ self._inverse
 
     def fit(self, targets: NDArray) -> None:
-        """Take what each step was worth, for `values`: weights times targets."""
+        """Set the targets of the steps: `values` returns weights times targets."""
         self._coefficients = self._inverse @ targets
 
     def values(self, states: NDArray) -> NDArray:

@@ -1,4 +1,4 @@
-"""The empirical model of a finite environment: how often each step was seen to lead where."""
+"""The empirical model of a finite environment: counts of observed outcomes."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from baselines.classic.agent import Step
 
 
 class CountModel:
-    """Visits and summed rewards, (n_states, n_actions), and the counts of what came next.
+    """Visits and summed rewards, (n_states, n_actions), and the counts of next states.
 
-    The next state of a terminated step is n_states: an outcome like any other, but of no value.
+    The next state of a terminated step is n_states, an outcome like any other, but with value 0.
     """
 
     def __init__(self, n_states: int, n_actions: int) -> None:
@@ -29,6 +29,6 @@ class CountModel:
         self._outcomes[pair, self.n_states if step.terminated else int(step.next_state)] += 1
 
     def outcomes(self) -> tuple[NDArray, NDArray, NDArray]:
-        """Pair, next state and count of every outcome seen; pairs are s * n_actions + a."""
+        """Pair, next state and count of every observed outcome; pairs are s * n_actions + a."""
         pairs, next_states = np.array(list(self._outcomes), int).reshape(-1, 2).T
         return pairs, next_states, np.array(list(self._outcomes.values()), float)

@@ -16,14 +16,14 @@ from baselines.classic.optimistic_q import OptimisticQ
 
 
 class DynaQ(OptimisticQ):
-    """Q-learning plus `planning_steps` updates per step, each on a pair drawn from those tried.
+    """Q-learning plus `planning_steps` updates per step, each on a randomly drawn visited pair.
 
-    The textbook's model holds the last outcome of a pair; this one draws from all outcomes seen,
-    which is the same in a deterministic environment and right in a random one too.
+    The textbook's model stores the last outcome of a pair; this one samples from all observed
+    outcomes, which is the same in a deterministic environment and also correct in a stochastic one.
 
     Args:
         planning_steps: model steps per real step.
-        constants: those of Q-learning: initial_value, learning_rate, gamma, epsilon.
+        constants: hyperparameters of Q-learning: initial_value, learning_rate, gamma, epsilon.
     """
 
     def __init__(
@@ -31,7 +31,7 @@ class DynaQ(OptimisticQ):
     ) -> None:
         super().__init__(env, seed=seed, **constants)
         self.planning_steps = int(check_constant("planning_steps", planning_steps, 0))
-        self._outcomes: list[list[Step]] = []  # one list per pair, in the order of first visits
+        self._outcomes: list[list[Step]] = []  # one list per pair, in order of first visit
         self._position: dict[tuple[int, int], int] = {}
 
     def _update(self, step: Step) -> None:

@@ -1,4 +1,4 @@
-"""Peers for finitely many observations: their values are a table."""
+"""The base class of peers for finite observations, with a table of action values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from baselines.classic.agent import ClassicAgent
 
 
 class FiniteAgent(ClassicAgent):
-    """An agent whose action values are the table `q`, (n_states, n_actions)."""
+    """An agent whose action values are stored in the table `q`, (n_states, n_actions)."""
 
     def __init__(self, env: gymnasium.Env, *, seed: int, initial_value: float) -> None:
         super().__init__(env, seed=seed)

@@ -1,4 +1,4 @@
-"""Least-squares policy iteration on all steps so far, again and again while they are collected.
+"""Online least-squares policy iteration: repeated on all steps collected so far.
 
 Lagoudakis and Parr, "Least-squares policy iteration", Journal of Machine Learning Research 4, 2003;
 online as in Busoniu, Ernst, De Schutter and Babuska, "Online least-squares policy iteration for
@@ -18,27 +18,26 @@ from scipy.spatial.distance import cdist
 from baselines.classic.agent import Step, check_constant, check_gamma
 from baselines.classic.batch import BatchAgent
 
-# Policies of a plan; the greedy policies of least squares may end in a cycle.
+# Maximum number of policies per plan; least-squares policy iteration may cycle.
 _MOST_ITERATIONS = 20
 
-# Radial functions in all; more are the sign of too many dimensions.
+# Maximum number of radial functions; more indicate too many dimensions.
 _MOST_CENTERS = 2_000
 
 
 class LSPI(BatchAgent):
     """Linear action values on a grid of radial functions, fitted to the greedy policy by LSTD-Q.
 
-    A function that no step has touched keeps the weight 0, so where rewards are negative the
-    unknown looks good.
+    A function that is not active at any step keeps the weight 0, so unvisited regions look good if
+    rewards are negative.
 
     Args:
-        centers: radial functions per dimension; their width is their distance.
+        centers: radial functions per dimension; their width equals their spacing.
         regularization: added to the diagonal of LSTD-Q's matrix.
-        epsilon: the share of random actions.
+        epsilon: the probability of a random action.
         gamma: the discount factor.
-        growth: a plan is made at the end of an episode after which the data have grown by this
-            share.
-        bounds: of the observations, where the environment has none.
+        growth: the agent plans at the end of an episode if the data have grown by this fraction.
+        bounds: of the observations, if the environment has none.
     """
 
     def __init__(
@@ -72,7 +71,7 @@ class LSPI(BatchAgent):
         self._steps: list[Step] = []
 
     def features(self, states: NDArray) -> NDArray:
-        """The radial functions of a batch of states, (n, n_centers)."""
+        """The radial functions evaluated at a batch of states, (n, n_centers)."""
         return np.exp(
             -0.5 * cdist(states / self._width, self._centers / self._width, "sqeuclidean")
         )
@@ -103,7 +102,7 @@ class LSPI(BatchAgent):
     def _lstd_q(
         self, here: NDArray, actions: NDArray, rewards: NDArray, there: NDArray, policy: NDArray
     ) -> NDArray:
-        """Weights of the policy's values: sum phi (phi - gamma phi')^T w = sum phi r."""
+        """Weights of the policy's action values: sum phi (phi - gamma phi')^T w = sum phi r."""
         size, n_centers = self.weights.size, here.shape[1]
         matrix, target = self.regularization * np.eye(size), np.zeros(size)
         for a in range(self.n_actions):

@@ -1,4 +1,4 @@
-"""Q-learning from optimistic initial values: what disappoints is left for what was tried less.
+"""Q-learning with optimistic initial values, which drive exploration.
 
 Watkins and Dayan, "Q-learning", Machine Learning 8, 1992; for the initial values, Even-Dar and
 Mansour, "Convergence of optimistic and incremental Q-learning", NeurIPS 2001.
@@ -13,12 +13,12 @@ from baselines.classic.finite import FiniteAgent
 
 
 class OptimisticQ(FiniteAgent):
-    """Q-learning with a constant learning rate that acts greedily but for a share `epsilon`.
+    """Q-learning with a constant learning rate and an epsilon-greedy policy.
 
     Args:
         initial_value: of every pair; optimistic if no true value is larger.
-        learning_rate: how far a value moves to its target; 1 suits deterministic environments.
-        epsilon: the share of random actions; optimism needs none.
+        learning_rate: of the Q-learning update; 1 suits deterministic environments.
+        epsilon: the probability of a random action; optimism needs none.
         gamma: the discount factor.
     """
 

@@ -1,4 +1,4 @@
-"""Value iteration in a finite model, the planner of the peers that have one."""
+"""Value iteration in a finite model, the planner of the model-based peers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-# Sweeps end once no value changes by more than this: the error left is at most
+# Sweeps end once no value changes by more than this; the remaining error is at most
 # _TOLERANCE * gamma / (1 - gamma).
 _TOLERANCE = 1e-6
 
@@ -17,9 +17,10 @@ def value_iteration(
     """The optimal action values of a model, (n_states, n_actions), by sweeps from `values`.
 
     Args:
-        transitions: (n_states * n_actions, n_states); what a row lacks to 1 is termination.
+        transitions: (n_states * n_actions, n_states); rows sum to 1 minus the probability of
+            termination.
         rewards: (n_states, n_actions), expected.
-        values: (n_states,), where the sweeps start: the closer, the fewer are needed.
+        values: (n_states,), the initial values; closer ones need fewer sweeps.
     """
     while True:
         action_values = rewards + gamma * (transitions @ values).reshape(rewards.shape)

@@ -1,7 +1,7 @@
-"""Posterior sampling: act as if a model drawn from the posterior were true, then draw anew.
+"""Posterior sampling: act optimally in a model drawn from the posterior, and redraw it regularly.
 
 Osband, Russo and Van Roy, "(More) efficient reinforcement learning via posterior sampling", NeurIPS
-2013, with the rule when to draw of Ouyang, Gagrani, Nayyar and Jain, "Learning unknown Markov
+2013, with the resampling rule of Ouyang, Gagrani, Nayyar and Jain, "Learning unknown Markov
 decision processes: a Thompson sampling approach", NeurIPS 2017.
 """
 
@@ -17,22 +17,22 @@ from baselines.classic.count_model import CountModel
 from baselines.classic.finite import FiniteAgent
 from baselines.classic.planning import value_iteration
 
-# Prior weight that stick-breaking may leave over in the mean; it goes to the last stick.
+# Expected prior weight left over by stick-breaking; it is added to the last stick.
 _LEFT_OVER = 1e-3
 
 
 class PSRL(FiniteAgent):
     """Greedy in a model drawn from the posterior.
 
-    A new model is drawn when an episode has ended, and when a pair has been visited twice as often
-    as at the last draw: without the second rule an agent in error repeats it to the time limit.
-    Each pair's next state, termination counted as one, has a Dirichlet prior that weighs
-    `prior_visits` visits in all; its mean reward has a normal prior.
+    A new model is drawn at the end of an episode, and when the visits of a pair have doubled since
+    the last draw. Without the second rule the agent repeats an error until the time limit. Each
+    pair's next state, with termination as one of them, has a Dirichlet prior with a total weight of
+    `prior_visits` visits. Its mean reward has a normal prior.
 
     Args:
         prior_visits: the weight of the prior on next states, in visits.
         reward_mean, reward_std: the prior on the mean reward of a pair.
-        reward_noise: standard deviation of a reward about its mean.
+        reward_noise: standard deviation of a reward around its mean.
         gamma: the discount factor.
     """
 
@@ -69,7 +69,7 @@ class PSRL(FiniteAgent):
         self.q = value_iteration(transitions, rewards, self.gamma, self.q.max(axis=1))
 
     def _draw_rewards(self) -> NDArray:
-        """Mean rewards from their normal posterior, (n_states, n_actions)."""
+        """Mean rewards drawn from their normal posterior, (n_states, n_actions)."""
         prior_precision, noise_precision = self.reward_std**-2, self.reward_noise**-2
         precision = prior_precision + noise_precision * self.model.visits
         mean = (
@@ -78,11 +78,11 @@ class PSRL(FiniteAgent):
         return self.rng.normal(mean, precision**-0.5)
 
     def _draw_transitions(self) -> sparse.csr_array:
-        """Transitions from their Dirichlet posterior, (n_states * n_actions, n_states).
+        """Transitions drawn from their Dirichlet posterior, (n_states * n_actions, n_states).
 
-        The prior's weight and the weight of what was seen share each row by a beta draw. How the
-        next states seen share theirs is a Dirichlet draw; how all states share the prior's,
-        stick-breaking says. So a row holds the few states seen and the few sticks.
+        A beta draw splits each row between the prior and the observed next states. A Dirichlet draw
+        splits the observed part among the observed next states; stick-breaking splits the prior
+        part among all states. So a row has few nonzero entries.
         """
         pairs, seen, counts = self.model.outcomes()
         weights = self.rng.gamma(counts)
@@ -101,7 +101,7 @@ class PSRL(FiniteAgent):
         )
 
     def _break_sticks(self) -> tuple[NDArray, NDArray, NDArray]:
-        """Pair, next state and share of the prior's weight, for a few sticks per pair."""
+        """Pair, next state and share of the prior weight, for a few sticks per pair."""
         mean_left_over = self.prior_visits / (1 + self.prior_visits)
         n_sticks = max(1, int(np.ceil(np.log(_LEFT_OVER) / np.log(mean_left_over))))
         broken = self.rng.beta(1, self.prior_visits, size=(self.q.size, n_sticks))

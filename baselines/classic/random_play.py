@@ -1,4 +1,4 @@
-"""Random play: what every learner must beat."""
+"""Random play, the baseline that every learner must beat."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from baselines.classic.agent import ClassicAgent, Step
 class RandomPlay(ClassicAgent):
     """Takes every action with the same probability, and learns nothing.
 
-    The action that `predict` shows is drawn too: no fixed one stands for random play.
+    `predict` always samples, since no fixed action represents random play.
     """
 
     def predict(

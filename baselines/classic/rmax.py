@@ -1,4 +1,4 @@
-"""R-max: what is not known well is taken for the best there could be, so plans lead there.
+"""R-max: unknown pairs are assigned the maximal value, so plans lead to them.
 
 Brafman and Tennenholtz, "R-max: a general polynomial time algorithm for near-optimal reinforcement
 learning", Journal of Machine Learning Research 3, 2002.
@@ -18,17 +18,17 @@ from baselines.classic.planning import value_iteration
 
 
 class RMax(FiniteAgent):
-    """Greedy in a model where pairs tried less than `known_after` times are worth `v_max`.
+    """Greedy in a model where pairs visited fewer than `known_after` times have the value `v_max`.
 
-    A plan is made as soon as a pair becomes known, also within an episode.
+    The agent replans as soon as a pair becomes known, also within an episode.
 
     Args:
-        v_max: the value of an unknown pair. The textbook has the largest reward over 1 - gamma;
-            less suffices where no value is larger, and saves steps.
-        known_after: visits after which a pair's model is taken for the truth.
+        v_max: the value of an unknown pair. The textbook uses r_max / (1 - gamma); a smaller value
+            is enough if no true value is larger, and saves timesteps.
+        known_after: visits after which a pair's model is considered known.
         gamma: the discount factor.
-        cautious: whether `predict` takes unknown pairs for worse than all known ones, as POWR's
-            does. Training acts optimistically all the same.
+        cautious: whether `predict` treats unknown pairs as worse than all known ones, like
+            OptimisticPOWR. Data collection remains optimistic.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class RMax(FiniteAgent):
             return self._values(states)
         if self._shown is None:
             lowest = self.model.reward_sums[self._known].min() / self.known_after
-            # No policy that keeps to known pairs is worth so little.
+            # Below the value of every policy that keeps to known pairs.
             worst = min(lowest, lowest / (1 - self.gamma)) - 1
             self._shown = self._plan(worst, np.zeros_like(self.q))
         return self._shown[states]
@@ -72,7 +72,7 @@ class RMax(FiniteAgent):
         return self.model.visits == self.known_after
 
     def _plan(self, unknown_value: float, start: NDArray) -> NDArray:
-        """Optimal action values where an unknown pair is worth `unknown_value`, and ends."""
+        """Optimal action values if an unknown pair pays `unknown_value` and terminates."""
         known = self._known
         pairs, next_states, counts = self.model.outcomes()
         kept = known.ravel()[pairs] & (next_states < self.n_states)

@@ -16,15 +16,15 @@ from baselines.classic.tile_coder import TileCoder
 
 
 class SarsaLambda(BoxAgent):
-    """Learns the values of its own policy, which is greedy but for a share `epsilon`.
+    """Learns the values of its own epsilon-greedy policy.
 
     Args:
-        step_size: how far a value moves to its target; the textbook's alpha is it over n_tilings.
-        trace_decay: lambda, how far back a step's surprise is credited.
-        n_tilings, tiles: shifted grids, and tiles per dimension of each.
-        epsilon: the share of random actions.
-        initial_value: of every pair; 0 is optimistic where rewards are negative.
-        gamma: the discount factor; 1 is allowed, for tasks that end.
+        step_size: the textbook's alpha times n_tilings.
+        trace_decay: lambda, the decay of the eligibility traces.
+        n_tilings, tiles: number of shifted grids, and tiles per dimension of each grid.
+        epsilon: the probability of a random action.
+        initial_value: of every pair; 0 is optimistic if rewards are negative.
+        gamma: the discount factor; 1 is allowed for episodic tasks.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class SarsaLambda(BoxAgent):
 
     def _begin_episode(self) -> None:
         self._trace = np.zeros_like(self.weights)
-        self._expected = 0.0  # the value of the pair at hand before the last update
+        self._expected = 0.0  # the value of the current pair before the last update
         self._next_action: int | None = None
 
     def _act(self, state: NDArray) -> int:

@@ -1,1 +1,1 @@
-"""Policy gradients and deep Q-learning, from stable-baselines3 and sb3-contrib."""
+"""Policy-gradient methods and deep Q-learning, from stable-baselines3 and sb3-contrib."""

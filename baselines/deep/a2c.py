@@ -1,4 +1,4 @@
-"""A2C of stable-baselines3."""
+"""A2C from stable-baselines3."""
 
 import stable_baselines3
 

@@ -1,4 +1,4 @@
-"""DQN of stable-baselines3."""
+"""DQN from stable-baselines3."""
 
 import numpy as np
 import stable_baselines3
@@ -11,7 +11,7 @@ class DQN(StableBaseline):
     samples_to_explore = True  # its policy is the greedy one
 
     def action_probabilities(self, observations: np.ndarray) -> np.ndarray:
-        """The policy that training acts with: greedy but for its exploration."""
+        """The epsilon-greedy policy that collects the data."""
         n_actions = self.model.action_space.n
         greedy = np.eye(n_actions)[self.predict(observations, deterministic=True)[0]]
         exploring = self.model.exploration_rate

@@ -1,4 +1,4 @@
-"""PPO of stable-baselines3."""
+"""PPO from stable-baselines3."""
 
 import stable_baselines3
 

@@ -1,4 +1,4 @@
-"""What the deep baselines share: training that depends on the two seeds and nothing else."""
+"""The base class of the deep baselines: training that depends only on the two seeds."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 class StableBaseline:
     """A stable-baselines3 model on one CPU thread, with its training environments.
 
-    A subclass names its model, as `model_class`.
+    A subclass sets its model as `model_class`.
 
     Args:
         policy: the name of the model's policy class.
         make_env: makes one training environment.
         agent_seed: seeds the model.
         training_seed: seeds the environments, from their first reset on.
-        n_envs: how many copies of the environment are stepped at once.
+        n_envs: number of copies of the environment that are stepped in parallel.
         normalize: whether observations and rewards are scaled by their running mean and variance.
-            Evaluation uses the statistics of training and does not add to them.
-        schedule_timesteps: the budget to which schedules refer, such as DQN's exploration;
-            None for the budget of `learn`.
-        settings: further arguments of the model. Text such as `lin_0.001`, the zoo's notation,
-            is a schedule that falls from this value to 0 at the end of the budget.
+            Evaluation uses the training statistics without updating them.
+        schedule_timesteps: the budget used for schedules such as DQN's exploration; None for the
+            budget of `learn`.
+        settings: further arguments of the model. A string such as `lin_0.001`, the zoo's notation,
+            is a schedule that decays linearly from this value to 0 at the end of the budget.
     """
 
     model_class: ClassVar[type[BaseAlgorithm]]
@@ -47,7 +47,7 @@ class StableBaseline:
         **settings: Any,
     ) -> None:
         torch.set_num_threads(1)
-        # A tenth of the time; a policy of NaNs still ends the run, when its action is drawn.
+        # Validation takes a tenth of the time; a policy of NaNs still fails when it is sampled.
         torch.distributions.Distribution.set_default_validate_args(False)
         env = DummyVecEnv([make_env] * n_envs)
         gamma = settings.get("gamma", 0.99)
@@ -55,7 +55,7 @@ class StableBaseline:
         self.model = self.model_class(
             policy, self._normalizer or env, seed=agent_seed, device="cpu", **scheduled(settings)
         )
-        # The model's seed has seeded the environments too.
+        # The model's constructor has seeded the environments with its own seed.
         self.model.get_env().seed(training_seed)
         self._schedule_timesteps = schedule_timesteps
 
@@ -66,8 +66,8 @@ class StableBaseline:
     def learn(self, timesteps: int, callback: Callable[[StableBaseline], bool]) -> StableBaseline:
         """Train for `timesteps`; the callback stops training earlier by returning False.
 
-        The callback is called after each step of all environments. The libraries finish a started
-        rollout, which may lie past the last timestep; this ends with the first step at or after it.
+        The callback is called after each step of all environments. The libraries would finish the
+        current rollout beyond `timesteps`; this stops at the first step that reaches it.
         """
 
         def goes_on(*_: Any) -> bool:
@@ -80,7 +80,7 @@ class StableBaseline:
         return self.model.predict(self._scaled(observations), deterministic=deterministic)[0], None
 
     def action_probabilities(self, observations: np.ndarray) -> np.ndarray:
-        """The policy that training acts with."""
+        """The policy that collects the data."""
         policy = self.model.policy
         with torch.no_grad():
             distribution = policy.get_distribution(
@@ -94,7 +94,7 @@ class StableBaseline:
 
 
 def scheduled(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings with a function of the share of the budget left for each `lin_...`."""
+    """The settings, with a linear schedule in place of each `lin_...`."""
     return {
         name: LinearSchedule(float(value.removeprefix("lin_")), 0.0, 1.0)
         if isinstance(value, str) and value.startswith("lin_")

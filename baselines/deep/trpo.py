@@ -1,4 +1,4 @@
-"""TRPO of sb3-contrib."""
+"""TRPO from sb3-contrib."""
 
 import sb3_contrib
 

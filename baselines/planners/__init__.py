@@ -1,5 +1,5 @@
-"""Variants of OptimisticPOWR for ablations that no setting reaches, all else the same.
+"""Variants of OptimisticPOWR for ablations that no setting covers; all else is the same.
 
-Two plan otherwise than by mirror descent (the ablation `planners` of envs.yaml), one imagines one
-visit per pair (`ice`).
+Two replace mirror descent by another planner (the ablation `planners` of envs.yaml). One uses a
+single imagined visit per pair (`ice`).
 """

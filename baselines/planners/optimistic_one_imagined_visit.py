@@ -1,4 +1,4 @@
-"""OptimisticPOWR with one imagined visit per pair where outcomes vary, and never more."""
+"""OptimisticPOWR with exactly one imagined visit per pair if outcomes vary."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from powr import OptimisticPOWR
 
 
 class OptimisticOneImaginedVisit(OptimisticPOWR):
-    """Its optimism about a pair fades with the pair's visits and never comes back."""
+    """Its optimism about a pair decays with the pair's visits and is never renewed."""
 
     is_ablation = True
     _imagined_per_log_visits = 0.0

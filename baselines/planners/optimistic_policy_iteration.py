@@ -1,4 +1,4 @@
-"""OptimisticPOWR that plans by policy iteration: mirror descent with infinite steps."""
+"""OptimisticPOWR with policy iteration as planner: mirror descent with infinite step size."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from powr.optimistic.growing_steps import POLICY_ITERATION
 
 
 class OptimisticPolicyIteration(OptimisticPOWR):
-    """Each step is greedy in the exact action values of the last policy; equals share."""
+    """Each step is greedy in the exact action values of the last policy; ties are split equally."""
 
     is_ablation = True
     _planning = POLICY_ITERATION

@@ -1,4 +1,4 @@
-"""OptimisticPOWR that plans by value iteration: optimality backups until values settle."""
+"""OptimisticPOWR with value iteration as planner: optimality backups until convergence."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from powr.optimistic.growing_steps import VALUE_ITERATION
 
 
 class OptimisticValueIteration(OptimisticPOWR):
-    """Each step is greedy in the last action values and backs them up once; equals share."""
+    """Each step applies one optimality backup to the last action values; ties are split equally."""
 
     is_ablation = True
     _planning = VALUE_ITERATION
