@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from suite import SuiteError, config
-from suite.claims.typed import Id, UniqueTexts, check_unique
-from suite.config.models import Block, Text
+from suite.config.models import Block, Id, Text, UniqueTexts
 
 
 class StatedAlgorithm(Block):
@@ -46,7 +45,7 @@ def load(path: str | Path, claims: Mapping[str, Any]) -> dict[str, Any]:
     document = config.read_yaml(path)
     config.check_model(document, Ledger, path)
     entries = document["deviations"]
-    check_unique((entry["id"] for entry in entries), path)
+    config.check_unique((entry["id"] for entry in entries), path)
     ids = [claim["id"] for claim in claims["claims"]]
     for entry in entries:
         for pattern in entry["touches"]:

@@ -133,11 +133,5 @@ class Data(NamedTuple):
         there = "1 seed" if seeds[pair] == 1 else f"{seeds[pair]} seeds"
         return f"{there} of {algorithm_name(algorithm)} on {environment}, {fewest} are needed"
 
-    def first_evaluation(self, environment: str, *algorithms: str) -> int:
-        """The earliest timestep at which all of these have been evaluated."""
-        rows = self.evaluations[self.evaluations["environment"] == environment]
-        firsts = rows.groupby("algorithm")["timestep"].min()
-        return int(firsts[list(algorithms)].max())
-
 
 Rule = Callable[[Data, Any, float], Outcome]

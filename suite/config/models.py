@@ -41,7 +41,9 @@ Class = Annotated[str, StringConstraints(pattern="^[a-z][a-z0-9_]*$"), AfterVali
 Commit = Annotated[str, StringConstraints(pattern="^[0-9a-f]{7,40}$")]
 Count = Annotated[int, Field(ge=1, le=10**9)]
 Number = Annotated[float, Field(allow_inf_nan=False)]
+Id = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]  # of a claim
 Text = Annotated[str, StringConstraints(min_length=1)]
+UniqueTexts = Annotated[list[Text], AfterValidator(unique)]
 Names = Annotated[list[Text], Field(min_length=1), AfterValidator(unique)]
 Timesteps = Annotated[dict[str, Count], Field(min_length=1)]
 Settings = dict[str, Any]
