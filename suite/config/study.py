@@ -79,7 +79,7 @@ def check_names(study: Mapping[str, Any], path: str | Path) -> None:
             check_known(scale.get(key, {}), known, f"{place}.{key}")
             for algorithm, timesteps in scale.get(key, {}).items():
                 check_known(timesteps, scale["timesteps"], f"{place}.{key}.{algorithm}")
-        for algorithm in set(scale.get("only", {})) & set(scale["algorithms"]):
+        for algorithm in sorted({*scale.get("only", {})} & {*scale["algorithms"]}):
             raise SuiteError(
                 f"{place}.only: {algorithm} runs on every environment of the scale already: "
                 f"remove it here or from {place}.algorithms"

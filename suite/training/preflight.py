@@ -7,7 +7,6 @@ The workflow does this before its first job.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,34 +23,25 @@ SEEDS = {"agent": 0, "training": 0}  # of agents that are made and never trained
 
 def check_settings(study: dict[str, Any], path: str | Path, names: Iterable[str]) -> None:
     """Refuse settings of these algorithms that are not in the signature of their class."""
+    blocks = []
     for name in names:
-        block = study["algorithms"][name]
-        place = f"{path}: algorithms.{name}"
-        known = _settings_of(block["class"], f"{place}.class")
-        if "policy" in block:
-            config.check_known(["policy"], known, place)
-        _check_block(block, known, place)
+        block, place = study["algorithms"][name], f"{path}: algorithms.{name}"
+        known = baselines.settings_of(baselines.find(block["class"]))
+        config.check_known({"policy"} & block.keys(), known, place)
+        blocks.append((block, known, place))
     for name, ablation in study.get("ablations", {}).items():
-        _check_block(ablation, baselines.settings_of(OptimisticPOWR), f"{path}: ablations.{name}")
-
-
-def _check_block(block: dict[str, Any], known: Iterable[str], place: str) -> None:
-    config.check_known(block.get("settings", {}), known, f"{place}.settings")
-    for environment, settings in block.get("environments", {}).items():
-        config.check_known(settings, known, f"{place}.environments.{environment}")
-
-
-def _settings_of(name: str, place: str) -> dict[str, inspect.Parameter]:
-    try:
-        return baselines.settings_of(baselines.find(name))
-    except ValueError as error:
-        raise SuiteError(f"{place}: {error}") from error
+        known = baselines.settings_of(OptimisticPOWR)
+        blocks.append((ablation, known, f"{path}: ablations.{name}"))
+    for block, known, place in blocks:
+        config.check_known(block.get("settings", {}), known, f"{place}.settings")
+        for environment, settings in block.get("environments", {}).items():
+            config.check_known(settings, known, f"{place}.environments.{environment}")
 
 
 def check_missing(resolved: dict[str, Any], place: str) -> None:
     """Refuse an algorithm without a setting for which its class has no default."""
     algorithm = resolved["algorithm"]
-    for name, parameter in _settings_of(algorithm["class"], place).items():
+    for name, parameter in baselines.settings_of(baselines.find(algorithm["class"])).items():
         given = name in algorithm["settings"] or name in algorithm
         if parameter.default is parameter.empty and not given:
             raise SuiteError(f"{place}: {name} is missing, and has no default: add it")
