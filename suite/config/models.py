@@ -59,7 +59,7 @@ class Environment(Block):
     kwargs: dict[str, Any]
     # Returns at which the task counts as learned; the first is the main one.
     thresholds: Annotated[list[Number], Field(min_length=1), AfterValidator(unique)]
-    # Of the environment's behaviour. Without one, the first run of a scale records it.
+    # Of the environment's behaviour; `python -m suite check` shows it.
     fingerprint: Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")] | None = None
 
 

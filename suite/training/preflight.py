@@ -7,6 +7,7 @@ The workflow does this before its first job.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -47,14 +48,19 @@ def check_missing(resolved: dict[str, Any], place: str) -> None:
             raise SuiteError(f"{place}: {name} is missing, and has no default: add it")
 
 
-def check_scale(study: dict[str, Any], path: str | Path, scale: str, results: Path) -> None:
+def check_scale(study: dict[str, Any], path: str | Path, scale: str) -> None:
     """Make every environment and every agent of the scale once, and train none."""
     check_settings(study, path, study["algorithms"])
     first = [run for run in config.runs(study, scale) if run.seed == 0]
     for name in dict.fromkeys(run.environment for run in first):
-        record = results / scale / name / environments.RECORD
-        with named(f"{path}: environments.{name}"):
-            environments.check_fingerprint(study["environments"][name], record)
+        place = f"{path}: environments.{name}"
+        with named(place):
+            found = environments.check_fingerprint(study["environments"][name])
+        if "fingerprint" not in study["environments"][name]:
+            message = (
+                f"add `fingerprint: {found}` to refuse an environment that behaves differently"
+            )
+            print(f"{place}: {message}", file=sys.stderr)
     for run in first:
         resolved = config.resolve(study, scale, run.environment, run.algorithm)
         place = f"{path}: algorithms.{run.algorithm} on {run.environment}"
@@ -73,12 +79,12 @@ def named(place: str) -> Iterator[None]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = make_parser("check", __doc__, "--scale", "--envs", "--results")
+    parser = make_parser("check", __doc__, "--scale", "--envs")
     options = parser.parse_args(arguments)
 
     def make() -> dict[Path, str]:
         study = config.load(options.envs)
-        check_scale(study, options.envs, options.scale, options.results)
+        check_scale(study, options.envs, options.scale)
         return {}
 
     return write_result(parser.prog, make)

@@ -196,11 +196,7 @@ def main(arguments: list[str] | None = None) -> int:
         check_out(options.out, options.seed, config.digest(settings))
         preflight.check_settings(study, options.envs, [options.algorithm])
         preflight.check_missing(settings, f"{options.envs}: algorithms.{options.algorithm}")
-        # In the folder of the environment or, for a run file elsewhere, beside it.
-        folder = options.out.absolute().parent
-        planned = folder.parts[-2:] == (options.env, options.algorithm)
-        record = (folder.parent if planned else folder) / environments.RECORD
-        environments.check_fingerprint(settings["environment"], record)
+        environments.check_fingerprint(settings["environment"])
         name = f"{options.algorithm} on {options.env}, seed {options.seed}"
         csv, document, agent = run(settings, options.seed, name)
         # The CSV comes last: it says that the run is finished.
