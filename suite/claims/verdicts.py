@@ -44,7 +44,15 @@ class Parameters(Block):
 
     def against(self, counterparts: Mapping[str, str]) -> Self:
         """The same question about other algorithms: the counterparts of those named."""
-        return self
+
+        def renamed(value: Any) -> Any:
+            if isinstance(value, dict):
+                return {counterparts.get(key, key): renamed(each) for key, each in value.items()}
+            if isinstance(value, list):
+                return [renamed(each) for each in value]
+            return counterparts.get(value, value) if isinstance(value, str) else value
+
+        return type(self)(**renamed(self.model_dump())) if counterparts else self
 
 
 class Finding(NamedTuple):

@@ -12,6 +12,5 @@ from suite.claims.rules import alone, comparisons, theory
 from suite.claims.verdicts import Rule
 
 THEORY_RULES = theory.RULES
-RULES: Mapping[str, Rule] = {
-    rule.__name__: rule for rule in (*comparisons.RULES, *alone.RULES, *THEORY_RULES)
-}
+_ALL: list[Rule] = [*comparisons.RULES, *alone.RULES, *THEORY_RULES]
+RULES: Mapping[str, Rule] = {rule.__name__: rule for rule in _ALL}

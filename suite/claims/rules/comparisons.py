@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import wraps
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -46,10 +46,6 @@ class Compared(OfOne):
     def needed(self) -> list[tuple[str, str]]:
         names = (self.algorithm, *self.others)
         return [(environment, name) for environment in self.thresholds for name in names]
-
-    def against(self, counterparts: Mapping[str, str]) -> Self:
-        own, *others = (counterparts.get(name, name) for name in (self.algorithm, *self.others))
-        return self.model_copy(update={"algorithm": own, "others": others})
 
 
 class Times(Compared):
@@ -256,4 +252,4 @@ def less_stable(pair: Pair, parameters: Compared, level: float) -> Finding:
     return pair.finding(statistic, more, interval=interval, p_value=p_value)
 
 
-RULES: tuple[Rule, ...] = (earlier, less_spread, higher_area, less_stable)
+RULES = (earlier, less_spread, higher_area, less_stable)
