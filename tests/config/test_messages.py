@@ -14,8 +14,6 @@ ROOT = Path(__file__).parents[2]
     ("file", "good", "bad", "message"),
     [
         ("claims.yaml", "\nlevel:", "\nlevle:", ": levle is not known here: did you mean level?"),
-        ("claims.yaml", "\n    label: ", "\n   label: ", ": wrong indentation: align"),
-        ("claims.yaml", "rule: earlier", "rule: earlyer", ": did you mean earlier?"),
         ("envs.yaml", "    timesteps: {", "    timestep: {", ": did you mean timesteps?"),
         ("envs.yaml", "\n    kwargs: {", "\n   kwargs: {", ": wrong indentation: align"),
     ],
