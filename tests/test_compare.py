@@ -43,26 +43,6 @@ def options(**given):
     return argparse.Namespace(**{**defaults, **given})
 
 
-@pytest.fixture
-def with_peers(study):
-    """The study with a peer for tables and one for bounded boxes, whatever else it has."""
-    source = {"kind": "chosen on development seeds", "file": "results/tuning/rmax.csv"}
-    peer = {"revision": 1, "source": source, "settings": {}}
-    study["algorithms"]["table"] = {
-        **peer,
-        "class": "rmax",
-        "settings": {"known_after": 1, "gamma": 0.95},
-        "environments": {"FrozenLake-v1": {"v_max": 1.0}},
-    }
-    study["algorithms"]["box"] = {
-        **peer,
-        "class": "cme_value_iteration",
-        "settings": {"gamma": 0.99, "resolution": 0.01},
-        "environments": {"MountainCar-v0": {"bandwidth": 0.9}},
-    }
-    return study
-
-
 @pytest.fixture(scope="module")
 def compared(tmp_path_factory):
     folder = tmp_path_factory.mktemp("compared")
@@ -142,24 +122,24 @@ def test_an_interrupt_shows_the_runs_there_are(compared, capsys):
 # -- which algorithms -----------------------------------------------------------------------------
 
 
-def test_peers_that_fit_are_chosen_and_others_are_left_out_with_a_reason(with_peers):
-    before = repr(with_peers)
+def test_peers_that_fit_are_chosen_and_others_are_left_out_with_a_reason(study):
+    before = repr(study)
     asked = options(env="FrozenLake-v1", env_kwargs=[("map_name", "8x8")])
-    study, choice = make_study(with_peers, asked)
-    assert repr(with_peers) == before
-    assert {"powr", "a2c", "dqn", "ppo", "trpo", "table"} <= set(choice.chosen)
-    assert "box" in choice.left_out
+    made, choice = make_study(study, asked)
+    assert repr(study) == before
+    assert {"powr", "a2c", "dqn", "ppo", "trpo", "rmax"} <= set(choice.chosen)
+    assert "cme-value-iteration" in choice.left_out
     assert "authors" not in " ".join(choice.chosen)
-    assert choice.borrowed["table"] == "FrozenLake-v1"
-    assert list(study["environments"]) == ["FrozenLake-v1-map_name-8x8"]
+    assert choice.borrowed["rmax"] == "FrozenLake-v1"
+    assert list(made["environments"]) == ["FrozenLake-v1-map_name-8x8"]
 
 
-def test_an_environment_of_the_study_keeps_its_settings_and_threshold(with_peers):
-    lake = dict(with_peers["environments"]["FrozenLake-v1"])
+def test_an_environment_of_the_study_keeps_its_settings_and_threshold(study):
+    lake = dict(study["environments"]["FrozenLake-v1"])
     asked = options(env="FrozenLake-v1", env_kwargs=list(lake["kwargs"].items()))
-    study, choice = make_study(with_peers, asked)
-    assert study["environments"] == {"FrozenLake-v1": lake}
-    assert "table" not in choice.borrowed
+    made, choice = make_study(study, asked)
+    assert made["environments"] == {"FrozenLake-v1": lake}
+    assert "rmax" not in choice.borrowed
 
 
 def test_the_registered_threshold_holds_unless_another_is_given(study):
@@ -171,9 +151,9 @@ def test_the_registered_threshold_holds_unless_another_is_given(study):
     assert [block["thresholds"] for block in made["environments"].values()] == [[-80.0]]
 
 
-def test_an_algorithm_that_was_asked_for_must_fit(with_peers):
-    with pytest.raises(SuiteError, match="--algorithms table: "):
-        make_study(with_peers, options(algorithms=["table"]))
+def test_an_algorithm_that_was_asked_for_must_fit(study):
+    with pytest.raises(SuiteError, match="--algorithms rmax: "):
+        make_study(study, options(algorithms=["rmax"]))
 
 
 # -- bad input ------------------------------------------------------------------------------------

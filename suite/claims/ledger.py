@@ -240,7 +240,15 @@ def read_judged(
     judged = []
     for claim, against, parameters in asked:
         rows = groups[claim["id"], against].to_dict("records")
-        findings = [_read_finding(row) for row in rows if row["subject"]]
+        findings = [
+            Finding(
+                **{key: row[key] for key in Finding._fields if key in row and key != "supports"},
+                interval=Interval(row["low"], row["high"]),
+                supports=None if pd.isna(row["supports"]) else bool(row["supports"]),
+            )
+            for row in rows
+            if row["subject"]
+        ]
         outcome = Outcome(rows[0]["verdict"], findings, rows[0]["reason"])
         files = {file for row in rows for file in row["run_files"].split()}
         runs = _runs_of(loaded.metadata, parameters.needed()) if loaded else []
@@ -249,12 +257,6 @@ def read_judged(
             raise other_runs(path, fault)
         judged.append(Judged(claim, outcome, rows[0]["preliminary"], runs, against))
     return judged
-
-
-def _read_finding(row: Mapping[str, Any]) -> Finding:
-    found = {key: row[key] for key in Finding._fields if key in row}
-    found["supports"] = None if pd.isna(row["supports"]) else bool(row["supports"])
-    return Finding(**found, interval=Interval(row["low"], row["high"]))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -21,24 +21,7 @@ from suite.multiverse import NONE, Share, shares, universes
 from suite.multiverse.shares import ALL
 from suite.results.aggregate import to_csv
 
-PAGE = """# The multiverse
-
-{answer}
-
-Nobody outside knows with which settings the paper's figures were made. So the paper's POWR was
-trained under every combination of what public evidence leaves open: {settings}. Each combination
-is a universe: {sizes}. The baselines are those of the paper scale. Every claim on POWR's runs is
-judged in every universe by its own rule (claims.yaml). Where it is about several environments, the
-row `{all}` asks for it on all of them with the same settings. A universe with fewer seeds or
-timesteps than the rule asks for is not tested, and does not count as one where the claim holds;
-claims on the spread between seeds need {seeds} seeds.
-
-{table}
-
-Beside each count: the setting that makes the largest difference, the value under which the claim
-holds more often, and the share of universes in which it holds with that value and with the other.
-`universes.csv` has the verdicts and the arrivals of every universe, `shares.csv` this table.
-"""
+PAGE = Path(__file__).with_name("page.md.in").read_text(encoding="utf-8")
 
 
 def render(

@@ -156,12 +156,6 @@ class TestEstimationRate:
         assert outcome.verdict == verdict
         assert outcome.findings[0].estimate == pytest.approx(tabular)
 
-    def test_refuted_by_a_ridge_that_does_not_fall(self, monkeypatch):
-        monkeypatch.setattr(estimation, "CONTINUOUS_REGULARIZATION", (1.0, 0))
-        _, continuous = judge("estimation_rate", {**RATE, "sizes": [400, 1600]}).findings
-        assert continuous.subject == "a continuous MDP"
-        assert not continuous.supports
-
 
 MEMBERSHIP = {
     "gamma": 0.9,

@@ -47,16 +47,6 @@ class TestAppendixA:
         f, g = np.array([1.0, 0.0]), np.ones(2)
         assert not np.array_equal(P @ (f * g), f * (P @ g))
 
-    @given(seeds)
-    def test_policy_operators_keep_functions_of_the_state(self, seed):
-        """P(f g) = f P g, and with finitely many actions pi_P then gives P back."""
-        rng = np.random.default_rng(seed)
-        policy = random_policy(rng, 4, 3)
-        P, f, g = policy_operator(policy), rng.normal(size=4), rng.normal(size=12)
-        np.testing.assert_allclose(P @ (np.repeat(f, 3) * g), f * (P @ g), atol=1e-12)
-        indicator = np.tile(np.eye(3), (4, 1))  # of the action, at each pair
-        np.testing.assert_allclose(policy_operator(P @ indicator), P)
-
     def test_proof_of_the_directional_derivative_drops_a_factor(self):
         """Cor. A.4 is right; the difference in its proof lacks 1 / (1 - gamma)."""
         gamma = 0.9

@@ -7,7 +7,6 @@ from powr.kernels import Exponential, Gaussian
 from powr.mirror_descent import softmax
 from powr.world_model import WorldModel
 from suite.theory import compatibility, estimation, models
-from suite.theory.simulation import transfer_estimate
 
 
 def some_policy(x):
@@ -86,21 +85,3 @@ def test_kernel_norm_is_that_of_the_interpolant():
     values = np.random.default_rng(0).normal(size=30)
     expected = values @ np.linalg.solve(Exponential(0.5)(points, points), values)
     assert compatibility.kernel_norm(values, 0.5) == pytest.approx(expected)
-
-
-def test_model_errors_fall_on_tables():
-    """Eqs. (C.3), (C.4): the Hilbert-Schmidt error of T_n falls like n^-1/2, that of r_n faster.
-
-    Rewards are the same whenever a pair is visited, so only the ridge keeps r_n from r.
-    """
-    mdp = models.random_mdp(0)
-    sizes, states = np.array([1600, 6400, 25_600]), np.arange(mdp.n_states)
-    transfer, reward = [], []
-    for seed in range(8):
-        fitted = [estimation.tabular_model(mdp, n, seed) for n in sizes]
-        estimates = [transfer_estimate(model, mdp.n_states) for model in fitted]
-        transfer.append([np.linalg.norm(T_n - mdp.transitions.toarray()) for T_n in estimates])
-        reward.append([np.linalg.norm(model.reward(states) - mdp.rewards) for model in fitted])
-    exponent = estimation.fitted_exponent(sizes, np.array(transfer))
-    assert exponent.value == pytest.approx(0.5, abs=0.05)
-    assert estimation.fitted_exponent(sizes, np.array(reward)).value == pytest.approx(1, abs=0.05)
