@@ -100,15 +100,11 @@ class Multiverse:
 
 def tabulate(multiverse: Multiverse) -> pd.DataFrame:
     """One row per universe, policy and set of baselines; a claim that is about others is empty."""
-    rows = [row for variant in multiverse.universes for row in _rows(multiverse, variant)]
-    table = pd.DataFrame(rows)
-    order = {"environment": 0, "universe": 1, "policy": 2, "against": 3}
-
-    def place(column: str) -> int:
-        by_kind = 4 if column.startswith(SETTING) else 6 if column.startswith(CLAIM) else 5
-        return order.get(column, by_kind)
-
-    return table[sorted(table, key=place)]
+    table = pd.DataFrame(
+        [row for variant in multiverse.universes for row in _rows(multiverse, variant)]
+    )
+    key, others = table.columns[:4], [name for name in table.columns[4:] if "." not in name]
+    return table[[*key, *table.filter(like=SETTING), *others, *table.filter(like=CLAIM)]]
 
 
 def _rows(multiverse: Multiverse, variant: Variant) -> Iterator[dict[str, Any]]:

@@ -40,18 +40,3 @@ def test_mirror_descent_in_a_bandit_by_hand():
     descent = descend(mdp, exact, gamma=0.0, step_size=1.0, steps=3)
     expected = 1 / (1 + np.exp([1.0, 2.0, 3.0]))
     np.testing.assert_allclose(descent.gaps, expected, rtol=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("error", "last_gap"),
-    [
-        (lambda step: 0.4, 0.0),
-        (lambda step: 0.6, 2.0),  # more than half the gap keeps the worse action: 1 / (1 - gamma)
-        (lambda step: 2 / (step + 1), 0.0),
-        (lambda step: 0.6 * (-1) ** step, 0.0),  # of either sign
-    ],
-)
-def test_only_errors_that_last_end_on_a_plateau(error, last_gap):
-    mdp = bandit(2, 1.0)
-    descent = descend(mdp, misled(mdp, 0.5, error), gamma=0.5, step_size=1.0, steps=200)
-    assert descent.gaps[-1] == pytest.approx(last_gap, abs=1e-10)

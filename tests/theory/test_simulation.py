@@ -62,16 +62,3 @@ def test_exponential_kernel_on_a_line_makes_a_substochastic_model(seed, regulari
     assert transfer_norm(kernel, states, actions, regularization, points) <= 1 + 1e-9
     gram = kernel(states, states) + 20 * regularization * np.eye(20)
     assert np.linalg.solve(gram, kernel(states, points)).min() >= -1e-9
-
-
-def test_data_have_the_frequencies_of_the_table():
-    mdp = models.frozen_lake()
-    states, actions, rewards, next_states, terminated = models.sample(
-        mdp, 200_000, np.random.default_rng(0)
-    )
-    np.testing.assert_array_equal(rewards, mdp.rewards[states, actions])
-    here = (states == 14) & (actions == 2)  # beside the goal: a third each of goal, stay and up
-    assert terminated[here].mean() == pytest.approx(1 / 3, abs=0.03)
-    for state in (14, 10):
-        share = ((next_states == state) & ~terminated)[here].mean()
-        assert share == pytest.approx(1 / 3, abs=0.03)

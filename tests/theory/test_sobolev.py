@@ -7,10 +7,8 @@ from scipy.special import gamma as gamma_function
 from scipy.special import j0
 
 from suite.theory.sobolev import (
-    SMOOTHNESS,
     bounded_step,
     norm_growth,
-    sobolev_norm,
     unbounded_step,
 )
 
@@ -55,14 +53,3 @@ def test_step_with_bounded_action_values_stays_in_the_space():
     assert np.abs(q).max() <= 1
     assert np.abs(after - policy).max() > 0.5
     assert max(norm_growth(bounded_step)) < 0.6
-
-
-@pytest.mark.parametrize(("power", "inside"), [(0.4, True), (1.0, True), (2.5, False)])
-def test_norm_of_an_oscillation_settles_if_and_only_if_it_is_in_the_space(power, inside):
-    """sin(x^-p) is in the space of smoothness s if 2 s (p + 1) < 1, here p < 3/2."""
-    norms = []
-    for resolution in (2**12, 2**15, 2**18):
-        x = (np.arange(resolution) + 0.5) / resolution
-        norms.append(sobolev_norm(np.sin(x**-power), SMOOTHNESS))
-    first, second = np.diff(norms)
-    assert (second < first) == inside

@@ -46,16 +46,10 @@ def test_collects_what_is_loaded_without_naming_the_machine():
     assert str(provenance.ROOT) not in json.dumps(found)
 
 
-@pytest.mark.parametrize("status", ["Name:\tpython\nVmRSS:\t  20 kB\n", None])
+@pytest.mark.parametrize("status", ["Name:\tpython\nVmRSS:\t  20 kB\n", ""])
 def test_peak_memory_is_that_of_getrusage_where_the_system_tells_no_vmhwm(status, monkeypatch):
-    def read_text(path, encoding):
-        if status is None:
-            raise FileNotFoundError(path)
-        return status
-
-    monkeypatch.setattr(provenance.Path, "read_text", read_text)
+    monkeypatch.setattr(provenance.Path, "read_text", lambda path, encoding: status)
     monkeypatch.setattr(provenance.sys, "platform", "linux")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     assert provenance.peak_memory_bytes() >= peak > 20 * 1024
-    if status:
-        assert provenance.resident_memory_bytes() == 20 * 1024
+    assert not status or provenance.resident_memory_bytes() == 20 * 1024
