@@ -43,7 +43,10 @@ def closed_form_error(mdp: TabularMDP, gamma: float, regularization: float) -> f
     """
     probabilities = mdp.transitions.toarray()
     ends = 1 - probabilities.sum(axis=1, keepdims=True)
-    counts = (np.hstack([probabilities, ends]) * DENOMINATOR).round().astype(int)
+    frequencies = np.hstack([probabilities, ends]) * DENOMINATOR
+    counts = frequencies.round().astype(int)
+    if not np.allclose(frequencies, counts):
+        raise ValueError(f"a transition probability is no multiple of 1/{DENOMINATOR}")
     pairs, outcomes = (np.repeat(each, counts[counts > 0]) for each in np.nonzero(counts))
     states, actions = np.divmod(pairs, mdp.n_actions)
     terminated = outcomes == mdp.n_states

@@ -47,15 +47,6 @@ def test_an_undeclared_change_is_found(name, block, change, study, document):
 
 
 @pytest.mark.parametrize(
-    "name", ["powr.step_size", "FrozenLake-v1.kwargs", "optimistic-powr.prior"]
-)
-def test_a_removed_entry_is_missed(name, study, document):
-    for entry in document["deviations"]:
-        entry["settings"] = [setting for setting in entry["settings"] if setting != name]
-    assert undeclared(study, document) == [name]
-
-
-@pytest.mark.parametrize(
     ("old", "new", "message"),
     [
         ("id: budgets", "id: ice-not-slippery", "ice-not-slippery is given twice"),

@@ -52,18 +52,6 @@ def test_an_ablation_runs_every_combination_on_each_environment(small):
     assert {gamma for environment, gamma, *_ in found if environment == "Taxi-v3"} == {0.5}
 
 
-def test_an_ablation_of_nothing_is_the_run_of_a_scale(small):
-    small["ablations"]["pace"] |= {"settings": {}, "environments": {}}
-    small["scales"] = {
-        "swift": {
-            "seeds": 1,
-            "algorithms": ["optimistic-powr"],
-            "timesteps": {"FrozenLake-v1": 100, "Taxi-v3": 200},
-        }
-    }
-    assert digests(small) == {run.digest for run in config.runs(small, "swift")}
-
-
 def test_null_leaves_a_setting_at_its_default(small):
     small["ablations"]["pace"] |= {"settings": {"gamma": [None, 0.9]}, "environments": {}}
     found = config.variants(small, "pace")
