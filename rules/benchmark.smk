@@ -133,6 +133,7 @@ rule claims:
         deviations="deviations.yaml",
         runs=RUNS,
         arrivals=rules.aggregate.output.arrivals,
+        template="suite/claims/page.md.j2",
         code=CODE,
     output:
         table=f"{RESULTS}/claims.csv",

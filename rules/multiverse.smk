@@ -24,6 +24,7 @@ rule multiverse_tables:
         claims="claims.yaml",
         runs=UNIVERSES,
         baselines="results/paper/runs.csv",
+        template="suite/multiverse/page.md.in",
         code=CODE,
     output:
         universes="results/multiverse/universes.csv",

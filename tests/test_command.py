@@ -1,6 +1,5 @@
 """Commands that are stopped, or have no room to write: one line, no traceback, no file."""
 
-import contextlib
 import os
 import signal
 import subprocess
@@ -71,16 +70,6 @@ def test_a_signal_while_writing_comes_too_late(tmp_path, monkeypatch, signum):
     monkeypatch.setattr(command, "write_together", write_and_be_signalled)
     assert write_result("program", lambda: {tmp_path / "table.csv": "1\n"}) == 0
     assert (tmp_path / "table.csv").exists()
-
-
-def test_a_signal_that_a_library_swallows_can_be_sent_again(capsys):
-    def make():
-        with contextlib.suppress(BaseException):
-            signal_self(signal.SIGINT)
-        signal_self(signal.SIGTERM)
-
-    assert write_result("program", make) == 128 + signal.SIGTERM
-    assert "stopped by SIGTERM" in capsys.readouterr().err
 
 
 def test_the_callers_handlers_are_put_back(capsys):
@@ -157,11 +146,6 @@ def test_a_closed_pipe_ends_a_command_without_a_word(tmp_path, command):
     assert done.stderr == ""
     assert done.returncode == 128 + signal.SIGPIPE
     assert [path.name for path in tmp_path.iterdir()] == ["results"]
-
-
-def test_a_closed_pipe_for_messages_too_ends_a_command(tmp_path):
-    done = into_a_closed_pipe("suite", "fly", cwd=tmp_path, stderr=subprocess.STDOUT)
-    assert done.returncode == 128 + signal.SIGPIPE
 
 
 def test_help_lists_every_verb(capsys):

@@ -43,26 +43,6 @@ def options(**given):
     return argparse.Namespace(**{**defaults, **given})
 
 
-@pytest.fixture
-def with_peers(study):
-    """The study with a peer for tables and one for bounded boxes, whatever else it has."""
-    source = {"kind": "chosen on development seeds", "file": "results/tuning/rmax.csv"}
-    peer = {"revision": 1, "source": source, "settings": {}}
-    study["algorithms"]["table"] = {
-        **peer,
-        "class": "rmax",
-        "settings": {"known_after": 1, "gamma": 0.95},
-        "environments": {"FrozenLake-v1": {"v_max": 1.0}},
-    }
-    study["algorithms"]["box"] = {
-        **peer,
-        "class": "cme_value_iteration",
-        "settings": {"gamma": 0.99, "resolution": 0.01},
-        "environments": {"MountainCar-v0": {"bandwidth": 0.9}},
-    }
-    return study
-
-
 @pytest.fixture(scope="module")
 def compared(tmp_path_factory):
     folder = tmp_path_factory.mktemp("compared")
@@ -133,8 +113,7 @@ def test_an_interrupt_shows_the_runs_there_are(compared, capsys):
     _, folder, _ = compared
     study = config.load(folder / "study.yaml")
     study["scales"]["compare"]["seeds"] = 3
-    runs = config.runs(study, "compare")
-    assert compare_command.interrupted(study, runs, folder, signal.SIGINT) == 130
+    assert compare_command.conclude(study, folder, stopped_by=signal.SIGINT) == 130
     captured = capsys.readouterr()
     assert "2 of 2" in captured.out
     assert "4 of 6 runs are finished and kept" in captured.err
@@ -143,23 +122,24 @@ def test_an_interrupt_shows_the_runs_there_are(compared, capsys):
 # -- which algorithms -----------------------------------------------------------------------------
 
 
-def test_peers_that_fit_are_chosen_and_others_are_left_out_with_a_reason(with_peers):
-    study, choice = make_study(
-        with_peers, options(env="FrozenLake-v1", env_kwargs=[("map_name", "8x8")])
-    )
-    assert {"powr", "a2c", "dqn", "ppo", "trpo", "table"} <= set(choice.chosen)
-    assert "box" in choice.left_out
+def test_peers_that_fit_are_chosen_and_others_are_left_out_with_a_reason(study):
+    before = repr(study)
+    asked = options(env="FrozenLake-v1", env_kwargs=[("map_name", "8x8")])
+    made, choice = make_study(study, asked)
+    assert repr(study) == before
+    assert {"powr", "a2c", "dqn", "ppo", "trpo", "rmax"} <= set(choice.chosen)
+    assert "cme-value-iteration" in choice.left_out
     assert "authors" not in " ".join(choice.chosen)
-    assert choice.borrowed["table"] == "FrozenLake-v1"
-    assert list(study["environments"]) == ["FrozenLake-v1-map_name-8x8"]
+    assert choice.borrowed["rmax"] == "FrozenLake-v1"
+    assert list(made["environments"]) == ["FrozenLake-v1-map_name-8x8"]
 
 
-def test_an_environment_of_the_study_keeps_its_settings_and_threshold(with_peers):
-    lake = dict(with_peers["environments"]["FrozenLake-v1"])
+def test_an_environment_of_the_study_keeps_its_settings_and_threshold(study):
+    lake = dict(study["environments"]["FrozenLake-v1"])
     asked = options(env="FrozenLake-v1", env_kwargs=list(lake["kwargs"].items()))
-    study, choice = make_study(with_peers, asked)
-    assert study["environments"] == {"FrozenLake-v1": lake}
-    assert "table" not in choice.borrowed
+    made, choice = make_study(study, asked)
+    assert made["environments"] == {"FrozenLake-v1": lake}
+    assert "rmax" not in choice.borrowed
 
 
 def test_the_registered_threshold_holds_unless_another_is_given(study):
@@ -171,28 +151,19 @@ def test_the_registered_threshold_holds_unless_another_is_given(study):
     assert [block["thresholds"] for block in made["environments"].values()] == [[-80.0]]
 
 
-def test_the_shipped_study_is_left_as_it_is(with_peers):
-    before = repr(with_peers)
-    make_study(with_peers, options(algorithms=["powr"]))
-    assert repr(with_peers) == before
-
-
-def test_an_algorithm_that_was_asked_for_must_fit(with_peers):
-    with pytest.raises(SuiteError, match="--algorithms table: "):
-        make_study(with_peers, options(algorithms=["table"]))
+def test_an_algorithm_that_was_asked_for_must_fit(study):
+    with pytest.raises(SuiteError, match="--algorithms rmax: "):
+        make_study(study, options(algorithms=["rmax"]))
 
 
 # -- bad input ------------------------------------------------------------------------------------
 
 BAD = {
-    "--env CartPole-v1": "arguments are required: --timesteps",
     "--env CartPole-v1 --timesteps 1e3": "must be a whole number of at least 1, got '1e3'",
-    "--env CartPole-v1 --timesteps 10 --seeds 0": "must be a whole number of at least 1, got '0'",
     "--env NoSuchPole-v1 --timesteps 10": "NoSuchPole-v1 with {} cannot be made",
     "--env CliffWalking-v1 --timesteps 10": "or by --env-kwargs max_episode_steps=200",
     "--env CartPole-v1 --timesteps 10 --algorithms nobody": "nobody: is not one of powr",
     "--env CartPole-v1 --timesteps 10 --out note.txt": "note.txt: is a file",
-    "--env CartPole-v1 --timesteps 10 --envs none.yaml": "none.yaml",
     "--env CliffWalking-v1 --env-kwargs max_episode_steps=9 --timesteps 9": "give --threshold",
 }
 
@@ -227,29 +198,10 @@ def test_both_powrs_are_compared_unasked_and_no_ablation(study):
     assert not {"powr-tuned", "optimistic-value-iteration", "dqn-authors"} & compared_unasked
 
 
-def test_powr_has_its_default_kernel_where_the_study_names_none(study):
-    made, choice = make_study(study, options(env="CartPole-v1", algorithms=["powr"]))
+def test_what_lacks_no_setting_borrows_none_and_what_cannot_learn_is_named(study, capsys):
+    made, choice = make_study(study, options(env="CartPole-v1", algorithms=["powr", "ppo"]))
     resolved = config.resolve(made, "compare", "CartPole-v1", "powr")
     assert resolved["algorithm"]["settings"] == study["algorithms"]["powr"]["settings"]
     assert choice.borrowed == {}
-
-
-def test_what_does_not_fit_is_one_line_by_reason():
-    left_out = {
-        "rmax": "RMax needs finitely many observations, but the observation space is Box(4,)",
-        "psrl": "PSRL needs finitely many observations, but the observation space is Box(4,)",
-        "dqn": "the actions are no good",
-    }
-    text = compare_command.left_out_text(left_out)
-    assert text == "R-max, PSRL (needs finitely many observations); DQN (the actions are no good)"
-
-
-def test_an_algorithm_without_an_update_is_named_and_comes_last(tmp_path):
-    """PPO with 2,048 timesteps a rollout, and POWR within its first episode, learn nothing."""
-    arguments = ["--env", "MountainCar-v0", "--timesteps", 150, "--seeds", 1]
-    done = run(*arguments, "--algorithms", "powr", "ppo", "a2c", "--out", tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "too few timesteps for a first update, which comes after (PPO: 2,048)" in done.stdout
-    rows = done.stdout.split("algorithm ")[1].splitlines()[1:4]
-    assert [line.split("  ")[0] for line in rows[:1]] == ["A2C"]
-    assert sorted(line.split("  ")[0] for line in rows[1:]) == ["POWR, no update", "PPO, no update"]
+    compare_command.announce(choice)
+    assert "a first update, which comes after (PPO: 2,048)" in capsys.readouterr().out

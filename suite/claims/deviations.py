@@ -8,22 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from suite import SuiteError, config
-from suite.claims.typed import Id, UniqueTexts, check_unique
-from suite.config.models import Block, Text
-
-
-class StatedAlgorithm(Block):
-    policy: str | None = None
-    settings: dict[str, Any]
-    environments: dict[str, dict[str, Any]] | None = None
-
-
-class Stated(Block):
-    """What the paper, its authors' code or a library states, in the form of envs.yaml."""
-
-    environments: dict[str, dict[str, Any]]
-    algorithms: dict[str, StatedAlgorithm]
-    scales: dict[str, dict[str, Any]]
+from suite.config.models import Block, Id, Text, UniqueTexts
 
 
 class Deviation(Block):
@@ -37,7 +22,8 @@ class Deviation(Block):
 
 
 class Ledger(Block):
-    stated: Stated
+    # What the paper, its authors' code or a library states, in the form of envs.yaml.
+    stated: dict[str, dict[str, dict[str, Any]]]
     deviations: list[Deviation]
 
 
@@ -46,16 +32,15 @@ def load(path: str | Path, claims: Mapping[str, Any]) -> dict[str, Any]:
     document = config.read_yaml(path)
     config.check_model(document, Ledger, path)
     entries = document["deviations"]
-    check_unique((entry["id"] for entry in entries), path)
+    config.check_unique((entry["id"] for entry in entries), path)
     ids = [claim["id"] for claim in claims["claims"]]
     for entry in entries:
-        for pattern in entry["touches"]:
-            if not fnmatch.filter(ids, pattern):
+        touched = {pattern: fnmatch.filter(ids, pattern) for pattern in entry["touches"]}
+        for pattern, found in touched.items():
+            if not found:
                 raise SuiteError(
                     f"{path}: {entry['id']}: touches: {pattern} is not the id of a claim in "
                     "claims.yaml"
                 )
-        entry["touches"] = [
-            name for name in ids if any(fnmatch.fnmatchcase(name, p) for p in entry["touches"])
-        ]
+        entry["touches"] = [name for name in ids if any(name in each for each in touched.values())]
     return document

@@ -21,19 +21,10 @@ from suite import SuiteError, config
 from suite.claims import deviations
 from suite.claims.page import Group, group_of, render
 from suite.claims.rules import RULES
-from suite.claims.typed import Id, UniqueTexts, check_unique
-from suite.claims.verdicts import (
-    BEYOND,
-    NOT_TESTED,
-    SAMPLED,
-    Data,
-    Finding,
-    Outcome,
-    Parameters,
-)
+from suite.claims.verdicts import BEYOND, NOT_TESTED, SAMPLED, Data, Finding, Outcome, Parameters
 from suite.command import OPTIONS, make_parser, write_result
 from suite.config import Run
-from suite.config.models import Block, Text
+from suite.config.models import Block, Id, Text, UniqueTexts
 from suite.names import algorithm_name
 from suite.results import aggregate
 from suite.results.statistics import Interval
@@ -107,7 +98,7 @@ def load(path: str | Path) -> dict[str, Any]:
     document = config.read_yaml(path)
     config.check_model(document, Document, path)
     claims = document["claims"] = list(_expand(document, path))
-    check_unique((claim["id"] for claim in claims), path)
+    config.check_unique((claim["id"] for claim in claims), path)
     for claim in claims:
         if claim["rule"] not in document["rules"]:
             raise SuiteError(f"{path}: rules: lacks {claim['rule']}, the rule of {claim['id']}")
@@ -126,16 +117,14 @@ def _expand(document: Mapping[str, Any], path: str | Path) -> Iterator[dict[str,
             claim = {**{key: said[key] for key in said if key != "short"}, **claim}
         elif "place" not in claim:
             raise SuiteError(f"{path}: {claim['id']}: place is missing: add it, or a sentence")
-        for policy in claim.pop("policies", [""]):
-            yield _of_policy(claim, policy) if policy else claim
-
-
-def _of_policy(claim: Mapping[str, Any], policy: str) -> dict[str, Any]:
-    own = {**claim, "parameters": {**claim["parameters"], "policy": policy}}
-    if policy == SAMPLED:
-        text = f"{claim['claim'].removesuffix('.')}, by the sampled policy."
-        own.update(id=f"{claim['id']}-{SAMPLED}", claim=text)
-    return own
+        for policy in claim.pop("policies", [None]):
+            own = dict(claim)
+            if policy:
+                own["parameters"] = {**claim["parameters"], "policy": policy}
+            if policy == SAMPLED:
+                text = f"{claim['claim'].removesuffix('.')}, by the sampled policy."
+                own.update(id=f"{claim['id']}-{SAMPLED}", claim=text)
+            yield own
 
 
 def parameters_of(claim: Mapping[str, Any], path: str | Path) -> Parameters:
@@ -251,7 +240,15 @@ def read_judged(
     judged = []
     for claim, against, parameters in asked:
         rows = groups[claim["id"], against].to_dict("records")
-        findings = [_read_finding(row) for row in rows if row["subject"]]
+        findings = [
+            Finding(
+                **{key: row[key] for key in Finding._fields if key in row and key != "supports"},
+                interval=Interval(row["low"], row["high"]),
+                supports=None if pd.isna(row["supports"]) else bool(row["supports"]),
+            )
+            for row in rows
+            if row["subject"]
+        ]
         outcome = Outcome(rows[0]["verdict"], findings, rows[0]["reason"])
         files = {file for row in rows for file in row["run_files"].split()}
         runs = _runs_of(loaded.metadata, parameters.needed()) if loaded else []
@@ -260,12 +257,6 @@ def read_judged(
             raise other_runs(path, fault)
         judged.append(Judged(claim, outcome, rows[0]["preliminary"], runs, against))
     return judged
-
-
-def _read_finding(row: Mapping[str, Any]) -> Finding:
-    found = {key: row[key] for key in Finding._fields if key in row}
-    found["supports"] = None if pd.isna(row["supports"]) else bool(row["supports"])
-    return Finding(**found, interval=Interval(row["low"], row["high"]))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

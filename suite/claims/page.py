@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from itertools import groupby
-from pathlib import PurePath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import jinja2
 
 from suite.claims.rules import THEORY_RULES
 from suite.claims.verdicts import (
@@ -63,17 +65,15 @@ def group_of(claim: Mapping[str, Any]) -> Group:
 
 
 def sentences(judged: Iterable[Judged], document: Mapping[str, Any]) -> list[Sentence]:
-    """The sentences of the paper that have a verdict, in order; what quotes none is left out."""
+    """The sentences that have a verdict, in order; a claim that quotes none is one by itself."""
     found: dict[str, Sentence] = {}
     for entry in judged:
         claim = entry.claim
-        if not (quote := claim.get("quote")):
-            continue
+        quote = claim.get("quote") or ""
         said = document.get("sentences", {}).get(claim.get("sentence"), {})
         short = said.get("short", claim["claim"])
-        sentence = found.setdefault(
-            quote, Sentence(short, quote, claim["place"], group_of(claim), {})
-        )
+        sentence = Sentence(short, quote, claim["place"], group_of(claim), {})
+        sentence = found.setdefault(quote or claim["id"], sentence)
         sentence.parts.setdefault(entry.against, []).append(entry)
     return list(found.values())
 
@@ -114,67 +114,50 @@ def render(
     departures: Sequence[Mapping[str, Any]],
 ) -> str:
     """The verdicts of a scale as Markdown."""
-    parts = [f"# The paper's claims at the scale {scale}", *overview(judged, document)]
-    parts.append("# Every claim")
-    quoted: set[str] = set()
-    for entries in by_claim(judged):
-        quote = entries[0].claim.get("quote")
-        parts += claim_section(entries, document["sets"], departures, quote not in quoted)
-        quoted |= {quote} if quote else set()
-    parts.append("# Rules")
-    parts += [
-        f'<a id="rule-{name}"></a>**{name}.** {rule["statistic"]} {rule["decision"]}'
-        for name, rule in document["rules"].items()
-    ]
-    parts.append("# Deviations")
-    parts += [
-        f'<a id="deviation-{entry["id"]}"></a>**{entry["id"]}** ({entry["of"]}): {entry["what"]} '
-        f"Why: {entry['why']} Effect: {entry['effect']}"
-        for entry in departures
-    ]
-    return "\n\n".join(parts) + "\n"
+    said, claims = sentences(judged, document), by_claim(judged)
+    templates = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).parent),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,  # noqa: S701 (Markdown, not HTML)
+    )
+    return templates.get_template("page.md.j2").render(
+        scale=scale,
+        document=document,
+        departures=departures,
+        claims=claims,
+        n_quoted=sum(sentence.quote != "" for sentence in said),
+        n_beyond=sum(group_of(entries[0].claim) == Group.BEYOND for entries in claims),
+        kinds=count_by_kind(judged, document["sets"]),
+        overview={
+            group: overview(rows, document["sets"])
+            for group in Group
+            if (rows := [sentence for sentence in said if sentence.group == group])
+        },
+        first_parts={sentence.claims[0] for sentence in said},
+        condition=condition,
+        findings_text=findings_text,
+        table=table,
+        by_folder=lambda runs: groupby(runs, lambda run: run.path.parent),
+    )
 
 
-def overview(judged: Sequence[Judged], document: Mapping[str, Any]) -> Iterator[str]:
-    """How sentences, claims and verdicts relate, then the verdicts at a glance, group by group."""
-    sets, said, claims = document["sets"], sentences(judged, document), by_claim(judged)
-    unquoted = [
-        Sentence(claim["claim"], "", claim["place"], group_of(claim), {e.against: [e] for e in own})
-        for own in claims
-        if not (claim := own[0].claim).get("quote")
-    ]
-    beyond = sum(row.group == Group.BEYOND for row in unquoted)
-    theory = len(unquoted) - beyond
-    yield (
-        f"{len(said)} sentences of the paper are judged. A sentence has one or more parts, each a "
-        "claim of its own: by environment, by policy (the deterministic one unless the claim says "
-        "sampled) or by what the sentence asserts. They have "
-        f"{len(claims) - len(unquoted)} parts. With {beyond} claims beyond the paper"
-        + (f" and {theory} on theory that quotes no sentence" if theory else "")
-        + f", there are {len(claims)} claims, each with a section below. POWR is the paper's "
-        "algorithm with its authors' probable settings. What is beyond the paper is never called "
-        "reproduced."
-    )
-    yield "\n".join(
-        f"- {kind}: of {sum(counts.values())} sentences of the paper, "
-        + ", ".join(f"{number} {verdict}" for verdict, number in counts.items() if number)
-        + "."
-        for kind, counts in count_by_kind(judged, sets).items()
-    )
-    for group in Group:
-        rows = [row for row in (*said, *unquoted) if row.group == group]
-        if rows:
-            yield f"## {group}"
-        first = ("claim", "about") if group == Group.BEYOND else ("sentence", "in the paper")
-        for names in (list(sets), [""]):
-            heads = [f"against {sets[name]['label']}" if name else "verdict" for name in names]
-            lines = [
-                (f"[{row.short}](#{row.claims[0]})", row.place, *verdicts)
-                for row in rows
-                if any(verdicts := [verdict_text(row.parts.get(name, [])) for name in names])
-            ]
-            if lines:
-                yield table([(*first, *heads), *lines])
+def overview(rows: Sequence[Sentence], sets: Mapping[str, Any]) -> list[str]:
+    """The verdicts on one group's sentences as tables: those by set of settings, and the others."""
+    first = ("claim", "about") if rows[0].group == Group.BEYOND else ("sentence", "in the paper")
+    tables = []
+    for names in (list(sets), [""]):
+        heads = [f"against {sets[name]['label']}" if name else "verdict" for name in names]
+        lines = [
+            (f"[{row.short}](#{row.claims[0]})", row.place, *verdicts)
+            for row in rows
+            if any(verdicts := [verdict_text(row.parts.get(name, [])) for name in names])
+        ]
+        if lines:
+            tables.append(table([(*first, *heads), *lines]))
+    return tables
 
 
 def verdict_text(entries: Sequence[Judged]) -> str:
@@ -226,36 +209,6 @@ def condition(entries: Sequence[Judged], sets: Mapping[str, Any]) -> str:
     return f"Holds fully only under these settings{so_far}: {names}."
 
 
-def claim_section(
-    entries: Sequence[Judged],
-    sets: Mapping[str, Any],
-    departures: Sequence[Mapping[str, Any]],
-    first: bool,
-) -> list[str]:
-    """A claim with its verdicts; `first` of the parts of a sentence, where its note stands."""
-    claim = entries[0].claim
-    quote = f'> "{claim["quote"]}" ({claim["place"]})' if claim.get("quote") else claim["place"]
-    parts = [f'## <a id="{claim["id"]}"></a>{claim["claim"]}', quote]
-    parts += filter(None, [claim.get("note") if first else "", condition(entries, sets)])
-    parts.append(f"Rule: [{claim['rule']}](#rule-{claim['rule']}).")
-    for entry in entries:
-        preliminary = " (preliminary)" if entry.preliminary else ""
-        whose = f", {sets[entry.against]['name']}" if entry.against else ""
-        reason = f": {entry.outcome.reason}" if entry.outcome.reason else ""
-        parts.append(f"Verdict: **{entry.outcome.verdict}**{preliminary}{whose}{reason}.")
-        if entry.outcome.findings:
-            parts.append(table(findings_text(entry.outcome.findings)))
-        if entry.runs:
-            parts.append(run_files(entry))
-    if claim.get("tests"):
-        parts.append("Tests: " + ", ".join(f"`{name}`" for name in claim["tests"]) + ".")
-    touching = [departure for departure in departures if claim["id"] in departure["touches"]]
-    if touching:
-        links = (f"[{entry['id']}](#deviation-{entry['id']})" for entry in touching)
-        parts.append(f"Deviations that touch it: {', '.join(links)}.")
-    return parts
-
-
 def findings_text(findings: Sequence[Finding]) -> list[list[str]]:
     """The findings as a table to read, its head first; columns that nobody fills are left out."""
     answers = {True: "yes", False: "no", None: "neither"}
@@ -281,13 +234,3 @@ def findings_text(findings: Sequence[Finding]) -> list[list[str]]:
 
 def number(value: float) -> str:
     return "" if math.isnan(value) else f"{value:.3g}".replace("inf", "∞")
-
-
-def run_files(entry: Judged) -> str:
-    """Folder by folder, folded away."""
-    folders: dict[PurePath, list[str]] = {}
-    for run in entry.runs:
-        folders.setdefault(run.path.parent, []).append(run.path.name)
-    lines = [f"- `{folder}`: " + ", ".join(sorted(names)) for folder, names in folders.items()]
-    summary = f"<details><summary>{len(entry.runs)} run files</summary>"
-    return "\n\n".join([summary, "\n".join(lines), "</details>"])

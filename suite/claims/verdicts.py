@@ -44,7 +44,15 @@ class Parameters(Block):
 
     def against(self, counterparts: Mapping[str, str]) -> Self:
         """The same question about other algorithms: the counterparts of those named."""
-        return self
+
+        def renamed(value: Any) -> Any:
+            if isinstance(value, dict):
+                return {counterparts.get(key, key): renamed(each) for key, each in value.items()}
+            if isinstance(value, list):
+                return [renamed(each) for each in value]
+            return counterparts.get(value, value) if isinstance(value, str) else value
+
+        return type(self)(**renamed(self.model_dump())) if counterparts else self
 
 
 class Finding(NamedTuple):
@@ -132,12 +140,6 @@ class Data(NamedTuple):
             return ""
         there = "1 seed" if seeds[pair] == 1 else f"{seeds[pair]} seeds"
         return f"{there} of {algorithm_name(algorithm)} on {environment}, {fewest} are needed"
-
-    def first_evaluation(self, environment: str, *algorithms: str) -> int:
-        """The earliest timestep at which all of these have been evaluated."""
-        rows = self.evaluations[self.evaluations["environment"] == environment]
-        firsts = rows.groupby("algorithm")["timestep"].min()
-        return int(firsts[list(algorithms)].max())
 
 
 Rule = Callable[[Data, Any, float], Outcome]

@@ -40,23 +40,29 @@ def make_study(
 ) -> tuple[dict[str, Any], Choice]:
     """A study of one environment, with the algorithms of another study that fit it."""
     name, environment = describe_environment(shipped, options)
-    env = environments.make(environment)
-    thresholds = [options.threshold] if options.threshold is not None else None
-    thresholds = thresholds or environment.get("thresholds") or registered_threshold(env)
+    spec: Any = environments.make(environment).spec
+    if options.threshold is not None:
+        environment["thresholds"] = [options.threshold]
+    elif "thresholds" not in environment:
+        if spec.reward_threshold is None:
+            raise SuiteError(
+                f"{spec.id} is registered without a threshold: give --threshold, the return at "
+                "which the task counts as learned"
+            )
+        environment["thresholds"] = [float(spec.reward_threshold)]
+    scale: dict[str, Any] = {
+        "seeds": options.seeds,
+        "algorithms": list(shipped["algorithms"]),
+        "timesteps": {name: options.timesteps},
+    }
     study: dict[str, Any] = {
-        "environments": {name: {**environment, "thresholds": thresholds}},
+        "environments": {name: environment},
         "algorithms": copy.deepcopy(dict(shipped["algorithms"])),
         "evaluation": {**EVALUATION, "first": min(EVALUATION["first"], options.timesteps)},
-        "scales": {
-            SCALE: {
-                "seeds": options.seeds,
-                "algorithms": list(shipped["algorithms"]),
-                "timesteps": {name: options.timesteps},
-            }
-        },
+        "scales": {SCALE: scale},
     }
     choice = choose_algorithms(study, name, options.algorithms)
-    study["scales"][SCALE]["algorithms"] = choice.chosen
+    scale["algorithms"] = choice.chosen
     study["algorithms"] = {key: study["algorithms"][key] for key in choice.chosen}
     for block in study["algorithms"].values():
         own = block.get("environments", {})
@@ -74,22 +80,12 @@ def describe_environment(
             return name, dict(block)
     if options.env in known and options.env not in gymnasium.registry:
         return options.env, dict(known[options.env])
-    settings = "-".join(f"{key}-{json.dumps(value)}" for key, value in kwargs.items())
-    name = f"{options.env}-{settings or 'as-registered'}"
-    if not kwargs and options.env not in known:
-        name = options.env
+    name = options.env
+    if kwargs or name in known:
+        settings = "-".join(f"{key}-{json.dumps(value)}" for key, value in kwargs.items())
+        name = f"{name}-{settings or 'as-registered'}"
     name = re.sub(r"[^A-Za-z0-9_.]+", "-", name).strip("-.")
     return name or "environment", {"id": options.env, "kwargs": kwargs}
-
-
-def registered_threshold(env: Any) -> list[float]:
-    threshold = env.spec.reward_threshold
-    if threshold is None:
-        raise SuiteError(
-            f"{env.spec.id} is registered without a threshold: give --threshold, the return at "
-            "which the task counts as learned"
-        )
-    return [float(threshold)]
 
 
 def choose_algorithms(
@@ -109,9 +105,11 @@ def choose_algorithms(
             preflight.check_missing(resolved, name)
             algorithms.build(resolved, preflight.SEEDS)
         except SuiteError as error:
+            # Without the list of settings: what the environment lacks is the cause.
+            reason = str(error.__cause__ or error)
             if asked:
-                raise SuiteError(f"--algorithms {name}: {reason_of(error)}") from error
-            choice.left_out[name] = reason_of(error)
+                raise SuiteError(f"--algorithms {name}: {reason}") from error
+            choice.left_out[name] = reason
             continue
         choice.chosen.append(name)
         if borrowed:
@@ -124,7 +122,7 @@ def choose_algorithms(
 
 
 def is_compared(algorithm: Mapping[str, Any]) -> bool:
-    """Whether an algorithm is run unasked: both POWRs are, but no ablation and no other variant."""
+    """Whether an algorithm is compared by default: both POWRs, but no ablation or other variant."""
     found, source = baselines.find(algorithm["class"]), algorithm["source"]["kind"]
     if issubclass(found, Agent):
         return baselines.is_of_library(found) and (source == AUTHORS or found is not POWR)
@@ -143,8 +141,3 @@ def borrow_settings(study: dict[str, Any], environment: str, name: str) -> str |
         own[environment] = own[lender]
         return lender
     return None
-
-
-def reason_of(error: SuiteError) -> str:
-    """Without the list of settings: what the environment lacks comes last."""
-    return str(error.__cause__ or error)

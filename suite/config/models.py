@@ -38,13 +38,13 @@ GymnasiumId = Annotated[
     ),
 ]
 Class = Annotated[str, StringConstraints(pattern="^[a-z][a-z0-9_]*$"), AfterValidator(_is_class)]
-Commit = Annotated[str, StringConstraints(pattern="^[0-9a-f]{7,40}$")]
 Count = Annotated[int, Field(ge=1, le=10**9)]
 Number = Annotated[float, Field(allow_inf_nan=False)]
+Id = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]  # of a claim
 Text = Annotated[str, StringConstraints(min_length=1)]
+UniqueTexts = Annotated[list[Text], AfterValidator(unique)]
 Names = Annotated[list[Text], Field(min_length=1), AfterValidator(unique)]
 Timesteps = Annotated[dict[str, Count], Field(min_length=1)]
-Settings = dict[str, Any]
 Choices = dict[str, Annotated[list[Any], Field(min_length=1), AfterValidator(unique)]]
 
 
@@ -56,36 +56,26 @@ class Block(pydantic.BaseModel):
 
 class Environment(Block):
     id: GymnasiumId
-    kwargs: Settings
+    kwargs: dict[str, Any]
     # Returns at which the task counts as learned; the first is the main one.
     thresholds: Annotated[list[Number], Field(min_length=1), AfterValidator(unique)]
-    # Of the environment's behaviour. Without one, the first run of a scale records it.
+    # Of the environment's behaviour; `python -m suite check` shows it.
     fingerprint: Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")] | None = None
 
 
-class LibraryDefaults(Block):
-    kind: Literal["library defaults"]
+class Defaults(Block):
+    kind: Literal["library defaults", "this project's defaults"]
 
 
-class ProjectDefaults(Block):
-    kind: Literal["this project's defaults"]
+class Published(Block):
+    """Those of the paper's authors, or of another repository such as rl-baselines3-zoo."""
 
-
-class AuthorsProbableSettings(Block):
-    kind: Literal["authors' probable settings"]
+    kind: Literal["authors' probable settings", "published settings"]
     repository: str
-    commit: Commit
+    commit: Annotated[str, StringConstraints(pattern="^[0-9a-f]{7,40}$")]
 
 
-class PublishedSettings(Block):
-    """Of a repository that has nothing to do with the paper, such as rl-baselines3-zoo."""
-
-    kind: Literal["published settings"]
-    repository: str
-    commit: Commit
-
-
-class ChosenOnDevelopmentSeeds(Block):
+class Chosen(Block):
     """The file shows the choice. Development seeds are those on which no result is reported."""
 
     kind: Literal["chosen on development seeds"]
@@ -93,14 +83,7 @@ class ChosenOnDevelopmentSeeds(Block):
 
 
 # Where an algorithm's settings come from. It is no part of a run's digest.
-Source = Annotated[
-    LibraryDefaults
-    | ProjectDefaults
-    | AuthorsProbableSettings
-    | PublishedSettings
-    | ChosenOnDevelopmentSeeds,
-    Field(discriminator="kind"),
-]
+Source = Annotated[Defaults | Published | Chosen, Field(discriminator="kind")]
 
 
 class EarlierEvaluation(Block):
@@ -114,8 +97,8 @@ class Algorithm(Block):
     policy: Literal["MlpPolicy"] | None = None
     sampled: bool = False  # whether the sampled policy is evaluated too; that of POWR always is
     evaluation: EarlierEvaluation | None = None  # what differs from that of all algorithms
-    settings: Settings
-    environments: dict[str, Settings] = {}
+    settings: dict[str, Any]
+    environments: dict[str, dict[str, Any]] = {}
 
 
 class Evaluation(Block):

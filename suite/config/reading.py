@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -167,6 +168,13 @@ def check_known(names: Iterable[str], known: Iterable[str], place: str) -> None:
             raise SuiteError(
                 f"{place}: {name} is not one of {', '.join(known)}" + (f": {near}" if near else "")
             )
+
+
+def check_unique(names: Iterable[str], path: str | Path) -> None:
+    """Refuse an id that is given twice."""
+    for name, times in Counter(names).items():
+        if times > 1:
+            raise SuiteError(f"{path}: the id {name} is given twice: keep one of the two")
 
 
 def check_plain(data: Any, path: str | Path) -> None:

@@ -65,41 +65,37 @@ def load(path: str | Path) -> dict[str, Any]:
 def check_names(study: Mapping[str, Any], path: str | Path) -> None:
     """Refuse names of environments and algorithms that are used but not defined."""
     environments, algorithms = study["environments"], study["algorithms"]
-    for name, algorithm in algorithms.items():
+    extensions = [name for name, entry in algorithms.items() if kind_of(entry) == EXTENSION]
+    for name, block in algorithms.items():
         place = f"{path}: algorithms.{name}.environments"
-        check_known(algorithm.get("environments", {}), environments, place)
+        check_known(block.get("environments", {}), environments, place)
     for name, scale in study["scales"].items():
         place = f"{path}: scales.{name}"
+        if name in (ABLATIONS, MULTIVERSE):
+            raise SuiteError(f"{place}: this name is reserved for {name}: rename it")
         check_known(scale["algorithms"], algorithms, f"{place}.algorithms")
         check_known(scale["timesteps"], environments, f"{place}.timesteps")
         for key, known in (("overrides", scale["algorithms"]), ("only", algorithms)):
             check_known(scale.get(key, {}), known, f"{place}.{key}")
             for algorithm, timesteps in scale.get(key, {}).items():
                 check_known(timesteps, scale["timesteps"], f"{place}.{key}.{algorithm}")
-        for algorithm in scale.get("only", {}):
-            if algorithm in scale["algorithms"]:
-                raise SuiteError(
-                    f"{place}.only: {algorithm} runs on every environment of the scale already: "
-                    f"remove it here or from {place}.algorithms"
-                )
-    for reserved in (ABLATIONS, MULTIVERSE):
-        if reserved in study["scales"]:
+        for algorithm in sorted({*scale.get("only", {})} & {*scale["algorithms"]}):
             raise SuiteError(
-                f"{path}: scales.{reserved}: this name is reserved for {reserved}: rename it"
+                f"{place}.only: {algorithm} runs on every environment of the scale already: "
+                f"remove it here or from {place}.algorithms"
             )
-    extensions = [name for name, entry in algorithms.items() if kind_of(entry) == EXTENSION]
     for name, scope in study.get("ablations", {}).items():
         place = f"{path}: ablations.{name}"
         check_known(scope["algorithms"], extensions, f"{place}.algorithms")
         check_known(scope["timesteps"], environments, f"{place}.timesteps")
         check_known(scope.get("environments", {}), scope["timesteps"], f"{place}.environments")
     if scope := study.get("multiverse"):
-        check_known([scope["algorithm"]], algorithms, f"{path}: multiverse.algorithm")
-        check_known(scope["timesteps"], environments, f"{path}: multiverse.timesteps")
+        place = f"{path}: multiverse"
+        check_known([scope["algorithm"]], algorithms, f"{place}.algorithm")
+        check_known(scope["timesteps"], environments, f"{place}.timesteps")
+        check_known(scope["timesteps"], scope["seeds"], f"{place}.timesteps")
         for key in ("seeds", "environments"):
-            check_known(scope.get(key, {}), scope["timesteps"], f"{path}: multiverse.{key}")
-        for name in scope["timesteps"]:
-            check_known([name], scope["seeds"], f"{path}: multiverse.timesteps")
+            check_known(scope.get(key, {}), scope["timesteps"], f"{place}.{key}")
 
 
 def resolve(
@@ -108,8 +104,8 @@ def resolve(
     """Everything that decides the results of a run, but for its seed."""
     check_known([scale], study["scales"], "scale")
     scope = study["scales"][scale]
-    check_known([environment], scope["timesteps"], f"environment at scale {scale}")
     timesteps_of = _timesteps_of(scope)
+    check_known([environment], scope["timesteps"], f"environment at scale {scale}")
     check_known([algorithm], timesteps_of, f"algorithm at scale {scale}")
     timesteps = timesteps_of[algorithm]
     check_known([environment], timesteps, f"environment of {algorithm} at scale {scale}")
@@ -202,10 +198,8 @@ def _combinations(
             named = zip(choices, values, strict=True)
             varied = {key: value for key, value in named if value is not None}
             resolved = _resolved(study, environment, algorithm, timesteps, varied)
-            own = digest(resolved)
-            runs = [
-                Run(scale, environment, algorithm, seed, own) for seed in range(seeds[environment])
-            ]
+            first = Run(scale, environment, algorithm, 0, digest(resolved))
+            runs = [first._replace(seed=seed) for seed in range(seeds[environment])]
             found.append(Variant(environment, algorithm, varied, resolved, runs))
     return found
 

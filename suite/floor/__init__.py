@@ -1,30 +1,16 @@
 """The floor: the fewest timesteps after which a learner can be sure of its return.
 
-**What is bounded.** A learner without prior knowledge knows what it has seen a pair (state, action)
-do, and nothing about a pair it never tried: that one may lead anywhere and pay anything. It is sure
-that its policy meets a threshold once it has tried every pair on the policy's way from every
-possible start to the end of the episode, and the returns it so knows have a mean at or above the
-threshold. (A policy here takes one action per state.) These are the pairs that the threshold
-depends on. The floor is the fewest timesteps in which any learner can have tried them: with the
-best policy for it, the best order of the pairs, and the best luck in the starts that are drawn.
+A learner without prior knowledge is sure that its policy meets a threshold once it has tried every
+pair (state, action) on the policy's way from every start to the end of the episode, and the mean of
+the returns it so knows is at or above the threshold. The floor is the fewest timesteps in which any
+learner can have tried these pairs, with the best policy, order and luck in the starts.
+docs/peers.md says what it does not bound.
 
-**What is not bounded.** A learner may guess right in states it has never seen, and arrive earlier
-by luck. A learner that knows more than it tried (that a taxi moves alike wherever the passenger
-waits) is sure earlier. Neither is covered.
-
-**A finite deterministic task** is a graph, and the pairs must lie on a tour of it. The tour has
-episodes: each begins at a start and ends by termination or at the time limit; the last may stop
-anywhere. The shortest tour is hard to find, so it is bounded from both sides.
-
-- `lower_bound` solves a linear programme that every such tour satisfies, so that its optimum is at
-  most the shortest tour's length. It can be weak: it allows pairs in fractions and tours in pieces.
-- `upper_bound` is the length of a tour that was found. It leads to an optimal policy, so that
-  below the optimum there may be a shorter one.
-
-**MountainCar** is no finite graph. Its floor is for a learner that knows how the car moves, but not
-where the episode ends: it cannot be sure of any return before it has been at the goal once. That
-takes at least the steps of the fastest climb from the best start (`fastest_climb`). The bound is
-weak: it counts no step for learning anything else.
+- In a finite deterministic task the pairs must lie on a tour of its graph. `lower_bound` solves a
+  linear programme that every such tour satisfies. `upper_bound` is the length of a tour that leads
+  to an optimal policy.
+- On MountainCar the learner is taken to know how the car moves, but not where the episode ends: it
+  must have been at the goal once. `fastest_climb` bounds the steps from the best start.
 
 Other environments have no floor, and `floor` says why.
 """

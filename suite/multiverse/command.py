@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+import pandas as pd
 
 from suite import SuiteError, config, markdown
 from suite.claims import ledger
@@ -19,24 +21,7 @@ from suite.multiverse import NONE, Share, shares, universes
 from suite.multiverse.shares import ALL
 from suite.results.aggregate import to_csv
 
-PAGE = """# The multiverse
-
-{answer}
-
-Nobody outside knows with which settings the paper's figures were made. So the paper's POWR was
-trained under every combination of what public evidence leaves open: {settings}. Each combination
-is a universe: {sizes}. The baselines are those of the paper scale. Every claim on POWR's runs is
-judged in every universe by its own rule (claims.yaml). Where it is about several environments, the
-row `{all}` asks for it on all of them with the same settings. A universe with fewer seeds or
-timesteps than the rule asks for is not tested, and does not count as one where the claim holds;
-claims on the spread between seeds need {seeds} seeds.
-
-{table}
-
-Beside each count: the setting that makes the largest difference, the value under which the claim
-holds more often, and the share of universes in which it holds with that value and with the other.
-`universes.csv` has the verdicts and the arrivals of every universe, `shares.csv` this table.
-"""
+PAGE = Path(__file__).with_name("page.md.in").read_text(encoding="utf-8")
 
 
 def render(
@@ -52,54 +37,49 @@ def render(
         f"{len(multiverse.on(name))} on {name} ({scope['seeds'][name]} seeds, {n:,} timesteps)"
         for name, n in scope["timesteps"].items()
     ]
+    claims = {each.claim["id"]: each.claim for each in multiverse.questions}
+    against = list(dict.fromkeys(each.against for each in found))
+    heads = [sets[name]["label"] if name else "others" for name in against]
+    cells = {(each.id, each.environment, each.against): cell(each) for each in found}
+    rows = [
+        [
+            claims[name]["claim"],
+            environment,
+            *(cells.get((name, environment, a), "") for a in against),
+        ]
+        for name, environment in dict.fromkeys((each.id, each.environment) for each in found)
+    ]
+    # The last row of a claim is about all its environments.
+    whole = {(each.id, each.against): each for each in found if claims[each.id].get("quote")}
+    sentences = answer([each for each in whole.values() if each.tested], sets)
+    if (there := len(multiverse.evaluations)) < multiverse.runs_planned:
+        sentences.append(f"Preliminary: made of {there} of {multiverse.runs_planned} runs.")
     return PAGE.format(
-        answer=" ".join(answer(multiverse, found, sets)),
+        answer=" ".join(sentences),
         settings=", ".join(f"`{key}`" for key, values in choices.items() if len(values) > 1),
         sizes="; ".join(sizes),
         all=ALL,
         seeds=FEWEST_SEEDS_FOR_SPREAD,
-        table=markdown.table(table(multiverse, found, sets)),
+        table=markdown.table([("claim", "environment", *heads), *rows]),
     )
 
 
-def answer(
-    multiverse: universes.Multiverse, found: Sequence[Share], sets: Mapping[str, Any]
-) -> Iterator[str]:
+def answer(tested: Sequence[Share], sets: Mapping[str, Any]) -> list[str]:
     """How robust the paper's claims are, and what they hang on, in a few sentences."""
-    quoted = {each.claim["id"] for each in multiverse.questions if each.claim.get("quote")}
-    # The last row of a claim is about all its environments.
-    whole = {(each.id, each.against): each for each in found if each.id in quoted}
-    tested = [each for each in whole.values() if each.tested]
+    sentences = []
     for against in sets:
         own = [each for each in tested if each.against == against]
         always = sum(each.holds == each.universes for each in own)
         never = sum(each.holds == 0 for each in own)
-        yield (
+        sentences.append(
             f"{sets[against]['name']}: of {len(own)} claims of the paper, {always} hold in every "
             f"universe, {len(own) - always - never} in some and {never} in none."
         )
     if deciding := Counter(each.decides for each in tested if each.decides != NONE):
         ((name, times),) = deciding.most_common(1)
-        yield f"Where settings decide, it is most often `{name}` ({times} of {deciding.total()})."
-    there, planned = len(multiverse.evaluations), multiverse.runs_planned()
-    if there < planned:
-        yield f"Preliminary: made of {there} of {planned} runs."
-
-
-def table(
-    multiverse: universes.Multiverse, found: Sequence[Share], sets: Mapping[str, Any]
-) -> list[list[str]]:
-    """One row per claim and environment, one column per set of baselines."""
-    against = list(dict.fromkeys(each.against for each in found))
-    claims = {each.claim["id"]: each.claim["claim"] for each in multiverse.questions}
-    cells = {(each.id, each.environment, each.against): cell(each) for each in found}
-    return [
-        ["claim", "environment", *(sets[name]["label"] if name else "others" for name in against)],
-        *(
-            [claims[name], environment, *(cells.get((name, environment, a), "") for a in against)]
-            for name, environment in dict.fromkeys((each.id, each.environment) for each in found)
-        ),
-    ]
+        total = deciding.total()
+        sentences.append(f"Where settings decide, it is most often `{name}` ({times} of {total}).")
+    return sentences
 
 
 def cell(share: Share) -> str:
@@ -118,7 +98,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if "multiverse" not in study:
             raise SuiteError(f"{options.envs}: has no block multiverse: add one")
         multiverse = universes.Multiverse(study, claims, options.results)
-        there, planned = len(multiverse.evaluations), multiverse.runs_planned()
+        there, planned = len(multiverse.evaluations), multiverse.runs_planned
         if there < planned:
             if not options.partial or not there:
                 raise SuiteError(
@@ -127,13 +107,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 )
             print(f"{parser.prog}: made of {there} of {planned} runs", file=sys.stderr)
         rows = universes.tabulate(multiverse)
-        counted = shares.tabulate(multiverse, rows)
-        page = render(multiverse, [Share(*row) for row in counted.to_numpy()], claims["sets"])
+        counted = list(shares.tabulate(multiverse, rows))
         folder = options.results / config.MULTIVERSE
         return {
             folder / "universes.csv": to_csv(rows),
-            folder / "shares.csv": to_csv(counted),
-            folder / "multiverse.md": page,
+            folder / "shares.csv": to_csv(pd.DataFrame(counted)),
+            folder / "multiverse.md": render(multiverse, counted, claims["sets"]),
         }
 
     return write_result(parser.prog, make)

@@ -13,27 +13,23 @@ from suite.multiverse.universes import CLAIM, KEY, SETTING, Multiverse, Question
 ALL = "all"  # stands for the environment where a claim is about several of them
 
 
-def tabulate(multiverse: Multiverse, universes: pd.DataFrame) -> pd.DataFrame:
-    """One row per claim, set and environment; where it is about several, one more for all."""
-    return pd.DataFrame(_shares(multiverse, universes), columns=Share._fields)
-
-
-def _shares(multiverse: Multiverse, universes: pd.DataFrame) -> Iterator[Share]:
-    settings = [name for name in universes if name.startswith(SETTING)]
+def tabulate(multiverse: Multiverse, universes: pd.DataFrame) -> Iterator[Share]:
+    """One share per claim, set and environment; where it is about several, one more for all."""
+    settings = universes.filter(like=SETTING).rename(
+        columns=lambda name: name.removeprefix(SETTING)
+    )
     together = {}
-    for environments in {tuple(each.environments()) for each in multiverse.questions}:
+    for environments in {question.environments() for question in multiverse.questions}:
         if len(environments) > 1:
             variants = multiverse.together(environments)
             together[environments] = [(each, multiverse.data(each)) for each in variants]
     for question in multiverse.questions:
-        environments = tuple(question.environments())
-        for environment in environments:
+        for environment in question.environments():
             key = [environment, question.parameters.policy, question.against]
-            rows = universes[(universes[[k for k in KEY if k != "universe"]] == key).all(axis=1)]
-            texts = rows[settings].rename(columns=lambda name: name.removeprefix(SETTING))
-            verdicts = rows[CLAIM + question.claim["id"]]
-            yield count(question, environment, texts.to_dict("records"), list(verdicts))
-        if joint := together.get(environments):
+            own = (universes[KEY] == key).all(axis=1)
+            verdicts = universes.loc[own, CLAIM + question.claim["id"]]
+            yield count(question, environment, settings[own].to_dict("records"), list(verdicts))
+        if joint := together.get(question.environments()):
             texts = [
                 {key: value_text(value) for each in variants for key, value in each.varied.items()}
                 for variants, _ in joint
@@ -50,7 +46,7 @@ def count(
 ) -> Share:
     """The share of universes, given by settings and verdict, in which a claim holds."""
     table = pd.DataFrame(settings)
-    holds = pd.Series([verdict == REPRODUCED for verdict in verdicts])
+    holds = pd.Series(verdicts) == REPRODUCED
     tested = sum(verdict != NOT_TESTED for verdict in verdicts)
     share = Share(
         question.claim["id"],
@@ -64,8 +60,7 @@ def count(
     )
     shares_of = {key: holds.groupby(table[key]).mean().sort_values(kind="stable") for key in table}
     spans = {key: each.iloc[-1] - each.iloc[0] for key, each in shares_of.items() if len(each)}
-    widest = max(spans.values(), default=0.0)
-    deciding = [key for key, span in spans.items() if 0 < span == widest]
+    deciding = [key for key, span in spans.items() if 0 < span == max(spans.values())]
     if not deciding:
         return share
     first = shares_of[deciding[0]]

@@ -18,7 +18,7 @@ from suite.config import Variant
 from suite.results import aggregate, arrivals, statistics
 from suite.results.run_file import read_run_file
 
-KEY = ["environment", "universe", "policy", "against"]
+KEY = ["environment", "policy", "against"]
 SETTING, CLAIM = "setting.", "claim."  # how the columns of settings and of verdicts begin
 
 
@@ -29,8 +29,8 @@ class Question(NamedTuple):
     against: str
     parameters: Any  # those of the claim's rule
 
-    def environments(self) -> list[str]:
-        return list(dict.fromkeys(environment for environment, _ in self.parameters.needed()))
+    def environments(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(environment for environment, _ in self.parameters.needed()))
 
     def on(self, environment: str) -> Question:
         """The same question about one of its environments."""
@@ -50,6 +50,7 @@ class Multiverse:
         self.universes = config.universes(study)
         loaded = aggregate.load_runs(study, scale, results, partial=True)
         self.baselines = ledger.gather(study, scale, loaded, results / scale)
+        self.runs_planned = sum(len(variant.runs) for variant in self.universes)
         self.evaluations = {
             run: read_run_file(results, run, variant.resolved)[0]
             for variant in self.universes
@@ -62,9 +63,6 @@ class Multiverse:
             if any(name == self.algorithm for _, name in question.parameters.needed())
         ]
 
-    def runs_planned(self) -> int:
-        return sum(len(variant.runs) for variant in self.universes)
-
     def on(self, environment: str) -> list[Variant]:
         return [variant for variant in self.universes if variant.environment == environment]
 
@@ -76,14 +74,6 @@ class Multiverse:
             for variants in itertools.product(*map(self.on, environments))
             if all(len({repr(each.varied.get(key)) for each in variants}) == 1 for key in shared)
         ]
-
-    def is_main(self, variant: Variant) -> bool:
-        """Whether its settings are those with which the scale of the claims trains POWR."""
-        choices = config.settings_on(self.study["multiverse"], variant.environment)
-        own = config.settings_on(self.study["algorithms"][self.algorithm], variant.environment)
-        return all(
-            own.get(key) == variant.varied.get(key) for key in choices if len(choices[key]) > 1
-        )
 
     def data(self, variants: Sequence[Variant]) -> Data:
         """What the rules see: the runs of these universes in the place of POWR's own."""
@@ -110,44 +100,63 @@ class Multiverse:
 
 def tabulate(multiverse: Multiverse) -> pd.DataFrame:
     """One row per universe, policy and set of baselines; a claim that is about others is empty."""
-    table = pd.DataFrame(_rows(multiverse))
-    settings = [name for name in table if name.startswith(SETTING)]
-    verdicts = [name for name in table if name.startswith(CLAIM)]
-    others = [name for name in table if name not in (*KEY, *settings, *verdicts)]
-    return table[[*KEY, *settings, *others, *verdicts]]
+    table = pd.DataFrame(
+        [row for variant in multiverse.universes for row in _rows(multiverse, variant)]
+    )
+    key, others = table.columns[:4], [name for name in table.columns[4:] if "." not in name]
+    return table[[*key, *table.filter(like=SETTING), *others, *table.filter(like=CLAIM)]]
 
 
-def _rows(multiverse: Multiverse) -> Iterator[dict[str, Any]]:
-    for variant in multiverse.universes:
-        environment, data = variant.environment, multiverse.data([variant])
-        threshold = multiverse.study["environments"][environment]["thresholds"][0]
-        asked: dict[tuple[str, str], list[Question]] = {}
-        for question in multiverse.questions:
-            if environment in question.environments():
-                key = (question.parameters.policy, question.against)
-                asked.setdefault(key, []).append(question.on(environment))
-        for (policy, against), questions in asked.items():
-            baselines = {name for each in questions for _, name in each.parameters.needed()}
-            medians = {
-                name: _median(data, environment, name, threshold, policy)
-                for name in sorted(baselines - {variant.algorithm})
-            }
-            best = min(medians, key=lambda name: medians[name], default="")
-            yield {
-                **dict(
-                    zip(KEY, (environment, variant.runs[0].digest, policy, against), strict=True)
-                ),
-                **{SETTING + key: value_text(value) for key, value in variant.varied.items()},
-                "main": multiverse.is_main(variant),
-                "timesteps": variant.resolved["timesteps"],
-                "threshold": threshold,
-                "runs": sum(run in multiverse.evaluations for run in variant.runs),
-                "runs_planned": len(variant.runs),
-                **_arrived(data.times(environment, variant.algorithm, threshold, policy, "first")),
-                "best_baseline": best if np.isfinite(medians.get(best, np.inf)) else "",
-                "best_baseline_median": arrivals.as_cell(medians.get(best, np.inf)),
-                **{CLAIM + each.claim["id"]: multiverse.verdict(each, data) for each in questions},
-            }
+def _rows(multiverse: Multiverse, variant: Variant) -> Iterator[dict[str, Any]]:
+    environment, algorithm = variant.environment, variant.algorithm
+    data, study = multiverse.data([variant]), multiverse.study
+    threshold = study["environments"][environment]["thresholds"][0]
+    choices = config.settings_on(study["multiverse"], environment)
+    main = config.settings_on(study["algorithms"][algorithm], environment)
+    asked: dict[tuple[str, str], list[Question]] = {}
+    for question in multiverse.questions:
+        if environment in question.environments():
+            key = (question.parameters.policy, question.against)
+            asked.setdefault(key, []).append(question.on(environment))
+    for (policy, against), questions in asked.items():
+
+        def times_of(name: str, policy: str = policy) -> np.ndarray:
+            return data.times(environment, name, threshold, policy, "first")
+
+        names = {name for each in questions for _, name in each.parameters.needed()}
+        medians = {
+            name: statistics.censored_median(times)
+            for name in sorted(names - {algorithm})
+            if len(times := times_of(name))
+        }
+        best = min(medians, key=lambda name: medians[name], default="")
+        best_median = medians.get(best, np.inf)
+        times = times_of(algorithm)
+        arrived = np.sort(times[np.isfinite(times)])
+        interval = statistics.median_interval(times) if len(times) else statistics.NO_INTERVAL
+        yield {
+            "environment": environment,
+            "universe": variant.runs[0].digest,
+            "policy": policy,
+            "against": against,
+            **{SETTING + key: value_text(value) for key, value in variant.varied.items()},
+            # Whether POWR has these settings at the scale of the claims.
+            "main": all(
+                main.get(key) == variant.varied.get(key) for key in choices if len(choices[key]) > 1
+            ),
+            "timesteps": variant.resolved["timesteps"],
+            "threshold": threshold,
+            "runs": sum(run in multiverse.evaluations for run in variant.runs),
+            "runs_planned": len(variant.runs),
+            "arrived": len(arrived),
+            "median": arrivals.median_cell(times) if len(times) else np.nan,
+            "median_low": arrivals.as_cell(interval.low),
+            "median_high": arrivals.as_cell(interval.high),
+            "first_arrivals": " ".join(f"{time:.0f}" for time in arrived),
+            "best_baseline": best if np.isfinite(best_median) else "",
+            "best_baseline_median": arrivals.as_cell(best_median),
+            **{CLAIM + each.claim["id"]: multiverse.verdict(each, data) for each in questions},
+        }
 
 
 def value_text(value: Any) -> str:
@@ -155,20 +164,3 @@ def value_text(value: Any) -> str:
     if isinstance(value, dict):
         return str(value["name"])
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else f"{value:g}"
-
-
-def _median(data: Data, environment: str, name: str, threshold: float, policy: str) -> float:
-    times = data.times(environment, name, threshold, policy, "first")
-    return statistics.censored_median(times) if len(times) else np.inf
-
-
-def _arrived(times: np.ndarray) -> dict[str, Any]:
-    finite = np.sort(times[np.isfinite(times)])
-    interval = statistics.median_interval(times) if len(times) else statistics.NO_INTERVAL
-    return {
-        "arrived": len(finite),
-        "median": arrivals.median_cell(times) if len(times) else np.nan,
-        "median_low": arrivals.as_cell(interval.low),
-        "median_high": arrivals.as_cell(interval.high),
-        "first_arrivals": " ".join(f"{time:.0f}" for time in finite),
-    }

@@ -1,4 +1,4 @@
-"""Cor. 6 by numbers: the policies of Algorithm 1, computed as printed, on a continuous MDP.
+"""Cor. 6 by numbers: the policies of Algorithm 1 as printed, on a continuous MDP.
 
 Whether they lie in the space of the exponential kernel, and beside it how the error of the action
 values and the norm of T_n depend on kernel and regularization.
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from powr.kernels import Exponential, Kernel
 from powr.mirror_descent import softmax
-from suite.theory import continuous
+from suite.theory import models
 from suite.theory.simulation import transfer_norm
 
 
@@ -29,10 +29,10 @@ def algorithm_1(
     kernel: Kernel, data: tuple[NDArray, ...], setting: Setting
 ) -> Iterator[tuple[NDArray, NDArray]]:
     """C_t, whose softmax is pi_t, and the weights diag(c) E of q_t, for t = 0, 1, ..."""
-    states, actions, rewards, following, _ = data
-    E = np.eye(continuous.N_ACTIONS)[actions]
+    states, actions, rewards, next_states, _ = data
+    E = np.eye(2)[actions]
     K = kernel(states, states) * (E @ E.T) + len(states) * setting.regularization * np.eye(len(E))
-    H = kernel(following, states)
+    H = kernel(next_states, states)
     C = np.zeros(E.shape)
     for _ in range(setting.steps):
         M = H * (softmax(setting.step_size * H @ C) @ E.T)
@@ -41,48 +41,40 @@ def algorithm_1(
         C = C + c[:, None] * E
 
 
-class Behaviour(NamedTuple):
-    error: float  # largest over the steps, in the uniform norm
-    norm: float  # of T_n on bounded functions
+def error_and_norm(kernel: Kernel, n: int, seed: int, setting: Setting) -> tuple[float, float]:
+    """The largest error over the steps, in the uniform norm; the norm of T_n, on bounded functions.
 
-
-def behaviour(kernel: Kernel, n: int, seed: int, setting: Setting) -> Behaviour:
-    data = continuous.sample(n, np.random.default_rng([seed, n]))
-    points = continuous.GRID[:, None]
+    Both on n transitions.
+    """
+    data = models.continuous_sample(n, np.random.default_rng([seed, n]))
+    points = models.GRID[:, None]
     at_points = kernel(points, data[0])
     errors = []
     for C, q in algorithm_1(kernel, data, setting):
         policy = softmax(setting.step_size * at_points @ C)
-        exact = continuous.action_values(policy, setting.gamma)
+        exact = models.continuous_action_values(policy, setting.gamma)
         errors.append(np.abs(at_points @ q - exact).max())
-    states, actions, *_ = data
-    norm = transfer_norm(kernel, states, actions, setting.regularization, points)
-    return Behaviour(float(max(errors)), norm)
+    norm = transfer_norm(kernel, data[0], data[1], setting.regularization, points)
+    return float(max(errors)), norm
 
 
-class Growth(NamedTuple):
-    """Squared norm on a grid over that on a grid four times as coarse, of the first action."""
+def norm_growth(bandwidth: float, n: int, seed: int, setting: Setting) -> tuple[float, float]:
+    """Squared norm on a grid over that on a grid four times as coarse, of the first action.
 
-    policy: float  # the last one of Algorithm 1
-    greedy: float  # the policy that takes the better action, which jumps
-
-
-def norm_growth(bandwidth: float, n: int, seed: int, setting: Setting) -> Growth:
-    """A function is in H if and only if its norm on a grid stays bounded as the grid is refined."""
+    Of the last policy of Algorithm 1, and of the greedy policy, which jumps. A function is in H if
+    and only if its norm on a grid stays bounded as the grid is refined.
+    """
     kernel = Exponential(bandwidth)
-    data = continuous.sample(n, np.random.default_rng([seed, n]))
+    data = models.continuous_sample(n, np.random.default_rng([seed, n]))
     *_, (C, _) = algorithm_1(kernel, data, setting)
     norms = []
     for cells in (2**12, 2**14):
         exponents = kernel(np.linspace(0, 1, cells + 1)[:, None], data[0]) @ C
+        policy = softmax(setting.step_size * exponents)[:, 0]
         greedy = (exponents[:, 0] > exponents[:, 1]).astype(float)
-        norms.append(
-            [
-                kernel_norm(values, bandwidth)
-                for values in (softmax(setting.step_size * exponents)[:, 0], greedy)
-            ]
-        )
-    return Growth(*(fine / coarse for coarse, fine in zip(*norms, strict=True)))
+        norms.append([kernel_norm(policy, bandwidth), kernel_norm(greedy, bandwidth)])
+    (policy_coarse, greedy_coarse), (policy_fine, greedy_fine) = norms
+    return policy_fine / policy_coarse, greedy_fine / greedy_coarse
 
 
 def kernel_norm(values: NDArray, bandwidth: float) -> float:

@@ -15,13 +15,12 @@ from numpy.typing import NDArray
 from scipy.integrate import quad
 from scipy.special import j0
 
-from powr.kernels import Dirac, Exponential, Gaussian
+from powr.kernels import Dirac, Exponential
 from powr.mirror_descent import kl_step, softmax
 from powr.tabular import TabularMDP
 from powr.world_model import WorldModel
 from suite.theory import sobolev
-from suite.theory.closed_form import estimate
-from suite.theory.simulation import transfer_estimate, uniform_norm
+from suite.theory.simulation import estimate, transfer_estimate, uniform_norm
 
 
 class Inequality(NamedTuple):
@@ -101,27 +100,16 @@ def absorbing_descent(steps: int) -> tuple[list[float], list[float]]:
     The model is exact in state 1. In state 0 it prefers the wrong action, and its error is small
     at first because the values of state 1 are.
     """
-
-    def estimated(policy: NDArray) -> NDArray:
-        averaged = ABSORBING_TRANSFER @ np.kron(np.eye(2), np.ones(2)) * policy.ravel()  # T_n P
-        system = np.eye(4) - ABSORBING_GAMMA * averaged
-        return np.linalg.solve(system, ABSORBING_REWARDS.ravel()).reshape(2, 2)
-
-    return _descend(absorbing_mdp(), ABSORBING_GAMMA, estimated, steps)
-
-
-def _descend(
-    mdp: TabularMDP, gamma: float, estimated: Callable[[NDArray], NDArray], steps: int
-) -> tuple[list[float], list[float]]:
-    """J(pi_t) and eps_t of mirror descent with steps of size 1 and estimated action values."""
-    exponents = np.zeros(mdp.rewards.shape)
+    mdp, exponents = absorbing_mdp(), np.zeros((2, 2))
     objectives, errors = [], []
     for _ in range(steps + 1):
         policy = softmax(exponents)
-        values = estimated(policy)
-        objectives.append(mdp.objective(policy, gamma))
-        errors.append(float(np.abs(values - mdp.action_values(policy, gamma)).max()))
-        exponents += values
+        averaged = ABSORBING_TRANSFER @ np.kron(np.eye(2), np.ones(2)) * policy.ravel()  # T_n P
+        system = np.eye(4) - ABSORBING_GAMMA * averaged
+        q = np.linalg.solve(system, ABSORBING_REWARDS.ravel()).reshape(2, 2)
+        objectives.append(mdp.objective(policy, ABSORBING_GAMMA))
+        errors.append(float(np.abs(q - mdp.action_values(policy, ABSORBING_GAMMA)).max()))
+        exponents += q
     return objectives, errors
 
 
@@ -130,42 +118,6 @@ def monotone_step() -> Case:
     steps = 50
     objectives, errors = absorbing_descent(steps)
     return Case(Inequality("J(pi_0)", objectives[0], objectives[steps] + errors[0] + errors[steps]))
-
-
-COLLAPSE_GAMMA = 0.9
-COLLAPSE_STATES = np.array([[0.8], [-0.6], [-0.2]])
-
-
-def collapsing_descent(steps: int) -> tuple[list[float], list[float]]:
-    """J(pi_t) from the state -0.2, and the error eps_t of Algorithm 1's action values.
-
-    Action 0 leads to 0.8, action 1 to -0.2, which pays 1 unless taken in 0.8. All pairs were
-    tried once but the best one, action 1 in -0.2. Here gamma ||T_n|| is slightly above 1 at the
-    three states, which Lemma 8 excludes; the step of Thm. 7's proof does not ask for it.
-    """
-    rewards = np.array([[0.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
-    mdp = TabularMDP.from_arrays(
-        np.tile([[1.0, 0, 0], [0, 0, 1.0]], (3, 1, 1)),
-        rewards=rewards,
-        initial_distribution=[0, 0, 1],
-    )
-    states, actions = np.array([0, 0, 1, 1, 2]), np.array([0, 1, 0, 1, 0])
-    following = np.where(actions == 0, 0, 2)
-    model = WorldModel(Gaussian(1.0), 2, regularization=1e-5).fit(
-        COLLAPSE_STATES[states],
-        actions,
-        rewards[states, actions],
-        COLLAPSE_STATES[following],
-        np.zeros(5, dtype=bool),
-    )
-
-    def estimated(policy: NDArray) -> NDArray:
-        def tabulated(states: NDArray) -> NDArray:
-            return policy[(states == COLLAPSE_STATES.T).argmax(axis=1)]
-
-        return model.action_values(tabulated, COLLAPSE_GAMMA)(COLLAPSE_STATES)
-
-    return _descend(mdp, COLLAPSE_GAMMA, estimated, steps)
 
 
 SWAP = np.array([[0.0, 1.0], [1.0, 0.0]])
@@ -184,11 +136,11 @@ def markov_operator() -> Case:
 def sobolev_policy() -> Case:
     """Thm. 5 for s = 1/5 on a line: with unbounded action values the step leaves the space."""
     what = "growth of the squared norm of the next policy as the grid is refined"
+    *_, unbounded = sobolev.norm_growth(sobolev.unbounded_step)
+    *_, bounded = sobolev.norm_growth(sobolev.bounded_step)
     return Case(
-        Inequality(
-            f"{what}, unbounded q", sobolev.norm_growth(sobolev.unbounded_step)["after"], 1.0
-        ),
-        Inequality(f"{what}, bounded q", sobolev.norm_growth(sobolev.bounded_step)["after"], 1.0),
+        Inequality(f"{what}, unbounded q", unbounded, 1.0),
+        Inequality(f"{what}, bounded q", bounded, 1.0),
     )
 
 

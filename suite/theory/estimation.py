@@ -12,9 +12,8 @@ from powr.kernels import Dirac, Exponential
 from powr.tabular import TabularMDP
 from powr.world_model import WorldModel
 from suite.results.statistics import Estimate, Interval
-from suite.theory import continuous, models
-from suite.theory.closed_form import estimate
-from suite.theory.simulation import Error, error_and_bounds
+from suite.theory import models
+from suite.theory.simulation import estimate, uniform_policy
 
 KERNEL = Exponential(0.5)
 # The eigenvalues of the exponential kernel on an interval fall like i^-2 (p = 1/2), and smooth
@@ -32,33 +31,25 @@ def tabular_model(mdp: TabularMDP, n: int, seed: int) -> WorldModel:
     return WorldModel(Dirac(), mdp.n_actions, regularization=1e-3 / n).fit(*data)
 
 
-def uniform_policy(mdp: TabularMDP) -> NDArray:
-    return np.full(mdp.rewards.shape, 1 / mdp.n_actions)
-
-
 def tabular_error(mdp: TabularMDP, gamma: float, n: int, seed: int) -> float:
     policy = uniform_policy(mdp)
     estimated = estimate(tabular_model(mdp, n, seed), policy, gamma)
     return float(np.abs(estimated - mdp.action_values(policy, gamma)).max())
 
 
-def tabular_error_and_bounds(mdp: TabularMDP, gamma: float, n: int, seed: int) -> Error:
-    return error_and_bounds(mdp, tabular_model(mdp, n, seed), uniform_policy(mdp), gamma)
-
-
 def continuous_error(gamma: float, n: int, seed: int) -> float:
     factor, power = CONTINUOUS_REGULARIZATION
     model = WorldModel(
         KERNEL,
-        continuous.N_ACTIONS,
+        2,
         regularization=factor * n**power,
         method="low_rank",
         tolerance=1e-6,
         max_rank=300,
-    ).fit(*continuous.sample(n, np.random.default_rng([seed, n])))
+    ).fit(*models.continuous_sample(n, np.random.default_rng([seed, n])))
     q = model.action_values(lambda states: np.full((len(states), 2), 0.5), gamma)
-    exact = continuous.action_values(np.full((len(continuous.GRID), 2), 0.5), gamma)
-    return float(np.abs(q(continuous.GRID[:, None]) - exact).max())
+    exact = models.continuous_action_values(np.full((len(models.GRID), 2), 0.5), gamma)
+    return float(np.abs(q(models.GRID[:, None]) - exact).max())
 
 
 def fitted_exponent(sizes: NDArray, errors: NDArray) -> Estimate:

@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from powr.mirror_descent import softmax
 from powr.tabular import TabularMDP, greedy_policy
-from powr.world_model import WorldModel
-from suite.theory.closed_form import estimate as closed_form_values
 
 # (step, policy, its exact action values) -> the action values that mirror descent is given
 Estimator = Callable[[int, NDArray, NDArray], NDArray]
@@ -32,11 +30,18 @@ class Descent(NamedTuple):
 
 def bandit(n_actions: int, gap: float) -> TabularMDP:
     """One state; one action pays `gap`, all others nothing."""
+    rewards = [[gap, *[0.0] * (n_actions - 1)]]
     return TabularMDP.from_arrays(
-        np.ones((1, n_actions, 1)),
-        rewards=[[gap, *[0.0] * (n_actions - 1)]],
-        initial_distribution=[1.0],
+        np.ones((1, n_actions, 1)), rewards=rewards, initial_distribution=[1.0]
     )
+
+
+def misled(mdp: TabularMDP, gamma: float, error: Callable[[int], float]) -> Estimator:
+    """Action values off by error(step): too low for optimal actions, too high for all others."""
+    values = mdp.optimal_action_values(gamma)
+    is_optimal = np.isclose(values, values.max(axis=1, keepdims=True), rtol=1e-9, atol=1e-12)
+    direction = np.where(is_optimal, -1.0, 1.0)
+    return lambda step, policy, exact: exact + error(step) * direction
 
 
 def descend(
@@ -87,20 +92,3 @@ def proven_bounds(errors: NDArray, reward: float, distance: float, gamma: float)
     summed = np.cumsum(errors)
     summed_loss = 2 * horizon**2 * (reward + summed) + horizon * distance
     return horizon * (distance + 2 * summed + gamma * summed_loss) / steps
-
-
-def exact_values(step: int, policy: NDArray, exact: NDArray) -> NDArray:
-    return exact
-
-
-def modelled(model: WorldModel, gamma: float) -> Estimator:
-    """Algorithm 1: the closed-form action values of a world model of the table."""
-    return lambda step, policy, exact: closed_form_values(model, policy, gamma)
-
-
-def misled(mdp: TabularMDP, gamma: float, error: Callable[[int], float]) -> Estimator:
-    """Action values off by error(step): too low for optimal actions, too high for all others."""
-    values = mdp.optimal_action_values(gamma)
-    is_optimal = np.isclose(values, values.max(axis=1, keepdims=True), rtol=1e-9, atol=1e-12)
-    direction = np.where(is_optimal, -1.0, 1.0)
-    return lambda step, policy, exact: exact + error(step) * direction

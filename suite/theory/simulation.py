@@ -1,8 +1,8 @@
-"""Cor. A.7 and Lemma 8: how the error of a world model bounds the error of its action values.
+"""Prop. 3, Cor. A.7 and Lemma 8 on tables: the action values of a world model and their error.
 
-The lemma ends in the Hilbert-Schmidt norm of T - T_n times the uniform norm of v, where its proof
+Lemma 8 ends in the Hilbert-Schmidt norm of T - T_n times the uniform norm of v, where its proof
 supports the norm of v in F. What precedes that step holds: it is computed here, in the uniform
-norm, with the norm of the estimate T_n as it is.
+norm, with the measured norm of the estimate T_n.
 """
 
 from __future__ import annotations
@@ -13,16 +13,55 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from powr.kernels import Kernel
-from powr.tabular import TabularMDP
+from powr.kernels import Dirac, Kernel
+from powr.mirror_descent import softmax
+from powr.tabular import TabularMDP, greedy_policy
 from powr.world_model import WorldModel
-from suite.theory.closed_form import estimate
+
+DENOMINATOR = 12  # probabilities of the tables are multiples of 1/12
 
 
 class Error(NamedTuple):
     measured: float  # of the action values
     bound: float  # by ||(T - T_n) v||, the tightest that the lemma's proof gives
     loose_bound: float  # by ||T - T_n|| ||r|| / (1 - gamma)
+
+
+def uniform_policy(mdp: TabularMDP) -> NDArray:
+    return np.full(mdp.rewards.shape, 1 / mdp.n_actions)
+
+
+def estimate(model: WorldModel, policy: NDArray, gamma: float) -> NDArray:
+    """Prop. 3 at every state of the table, (n_states, n_actions)."""
+    return model.action_values(lambda states: policy[states], gamma)(np.arange(len(policy)))
+
+
+def closed_form_error(mdp: TabularMDP, gamma: float, regularization: float) -> float:
+    """Largest error of Prop. 3 relative to the largest action value, over three policies.
+
+    The model is that of data in which each outcome is as frequent as it is probable.
+    """
+    probabilities = mdp.transitions.toarray()
+    ends = 1 - probabilities.sum(axis=1, keepdims=True)
+    frequencies = np.hstack([probabilities, ends]) * DENOMINATOR
+    counts = frequencies.round().astype(int)
+    if not np.allclose(frequencies, counts):
+        raise ValueError(f"a transition probability is no multiple of 1/{DENOMINATOR}")
+    pairs, outcomes = (np.repeat(each, counts[counts > 0]) for each in np.nonzero(counts))
+    states, actions = np.divmod(pairs, mdp.n_actions)
+    terminated = outcomes == mdp.n_states
+    next_states = np.where(terminated, states, outcomes)
+    model = WorldModel(Dirac(), mdp.n_actions, regularization=regularization)
+    model.fit(states, actions, mdp.rewards[states, actions], next_states, terminated)
+    errors = []
+    for policy in (
+        uniform_policy(mdp),
+        softmax(np.random.default_rng(0).normal(size=mdp.rewards.shape)),
+        greedy_policy(mdp.optimal_action_values(gamma)),
+    ):
+        exact = mdp.action_values(policy, gamma)
+        errors.append(np.abs(estimate(model, policy, gamma) - exact).max() / np.abs(exact).max())
+    return float(max(errors))
 
 
 def transfer_estimate(model: WorldModel, n_states: int) -> NDArray:

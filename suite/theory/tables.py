@@ -5,9 +5,12 @@ python -m suite theory --out-dir results/theory
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
+from itertools import product
 from pathlib import Path
 
+import gymnasium
 import numpy as np
 import pandas as pd
 import threadpoolctl
@@ -16,11 +19,16 @@ from powr.kernels import Exponential, Gaussian
 from powr.tabular import TabularMDP
 from suite.command import make_parser, write_result
 from suite.results.aggregate import to_csv
-from suite.theory import compatibility, estimation, inexact_pmd, models
+from suite.theory import compatibility, estimation, inexact_pmd, models, simulation
 
 GAMMA = 0.9
 SEEDS = 20
 RELATIVE_ERROR = 0.02  # of the largest action value
+ERRORS = {  # by their size and the step
+    "exact": lambda size, step: 0.0,
+    "fixed": lambda size, step: size,
+    "decaying": lambda size, step: 10 * size / (step + 1),
+}
 STEPS = {"FrozenLake-v1": 10_000, "Taxi-v3": 1000, "random MDPs": 1000}
 STEP_SIZES = {"FrozenLake-v1": 10.0, "Taxi-v3": 1.0, "random MDPs": 1.0}
 SIZES = [100 * 4**k for k in range(6)]
@@ -35,55 +43,38 @@ KERNELS = {  # and the regularization as a factor and a power of n
 COMPATIBILITY_SIZES = [25, 50, 100, 200, 400]
 
 
-def pmd_models(instances: int) -> dict[str, Iterable[TabularMDP]]:
-    return {
-        "FrozenLake-v1": [models.frozen_lake()],
-        "Taxi-v3": [models.taxi()],
-        "random MDPs": map(models.random_mdp, range(instances)),
-    }
-
-
-def error_kinds(mdp: TabularMDP) -> dict[str, inexact_pmd.Estimator]:
-    largest = RELATIVE_ERROR * np.abs(mdp.optimal_action_values(GAMMA)).max()
-    return {
-        "exact": inexact_pmd.exact_values,
-        "fixed": inexact_pmd.misled(mdp, GAMMA, lambda step: largest),
-        "decaying": inexact_pmd.misled(mdp, GAMMA, lambda step: 10 * largest / (step + 1)),
-    }
-
-
 def descents(steps: Mapping[str, int], instances: int) -> pd.DataFrame:
     """Gaps of mirror descent and their bounds at logarithmically spaced steps."""
+    mdps = {
+        "FrozenLake-v1": [models.frozen_lake()],
+        "Taxi-v3": [TabularMDP.from_env(gymnasium.make("Taxi-v3"))],
+        "random MDPs": [models.random_mdp(seed) for seed in range(instances)],
+    }
     tables = []
-    for name, mdps in pmd_models(instances).items():
+    for name, made in mdps.items():
         shown = np.unique(np.geomspace(1, steps[name], 60).round().astype(int))
-        for instance, mdp in enumerate(mdps):
-            for errors, estimate in error_kinds(mdp).items():
-                descent = inexact_pmd.descend(
-                    mdp, estimate, gamma=GAMMA, step_size=STEP_SIZES[name], steps=steps[name]
-                )
-                table = pd.DataFrame(descent._asdict()).iloc[shown - 1]
-                tables.append(
-                    table.assign(model=name, errors=errors, instance=instance, step=shown)
-                )
-    return pd.concat(tables)[
-        ["model", "errors", "instance", "step", "gaps", "printed_bounds", "proven_bounds"]
-    ]
+        for (instance, mdp), (kind, error) in product(enumerate(made), ERRORS.items()):
+            size = RELATIVE_ERROR * np.abs(mdp.optimal_action_values(GAMMA)).max()
+            misled = inexact_pmd.misled(mdp, GAMMA, partial(error, size))
+            descent = inexact_pmd.descend(
+                mdp, misled, gamma=GAMMA, step_size=STEP_SIZES[name], steps=steps[name]
+            )
+            table = pd.DataFrame(descent._asdict()).iloc[shown - 1]
+            tables.append(table.assign(model=name, errors=kind, instance=instance, step=shown))
+    return pd.concat(tables)[["model", "errors", "instance", "step", *inexact_pmd.Descent._fields]]
 
 
 def estimation_errors(seeds: int) -> pd.DataFrame:
     """Errors of action values from n transitions; bounds where the model is finite."""
-    rows = [
-        (name, n, seed, *estimation.tabular_error_and_bounds(mdp, GAMMA, n, seed))
-        for name, mdp in (("FrozenLake-v1", models.frozen_lake()), ("random", models.random_mdp(0)))
-        for n in SIZES
-        for seed in range(seeds)
-    ]
-    rows += [
-        ("continuous", n, seed, estimation.continuous_error(GAMMA, n, seed), np.nan, np.nan)
-        for n in CONTINUOUS_SIZES
-        for seed in range(seeds)
-    ]
+    rows = []
+    for name, mdp in (("FrozenLake-v1", models.frozen_lake()), ("random", models.random_mdp(0))):
+        policy = simulation.uniform_policy(mdp)
+        for n, seed in product(SIZES, range(seeds)):
+            model = estimation.tabular_model(mdp, n, seed)
+            rows.append((name, n, seed, *simulation.error_and_bounds(mdp, model, policy, GAMMA)))
+    for n, seed in product(CONTINUOUS_SIZES, range(seeds)):
+        error = estimation.continuous_error(GAMMA, n, seed)
+        rows.append(("continuous", n, seed, error, np.nan, np.nan))
     return pd.DataFrame(rows, columns=["model", "n", "seed", "error", "bound", "loose_bound"])
 
 
@@ -99,14 +90,13 @@ def exponents(errors: pd.DataFrame) -> pd.DataFrame:
 
 
 def behaviours(seeds: int) -> pd.DataFrame:
+    """Error of the action values and norm of T_n, by kernel and number of transitions."""
     rows = []
-    for name, (kernel, (factor, power)) in KERNELS.items():
-        for n in COMPATIBILITY_SIZES:
-            setting = compatibility.Setting(GAMMA, factor * n**power, step_size=1.0, steps=40)
-            rows += [
-                (name, n, seed, *compatibility.behaviour(kernel, n, seed, setting))
-                for seed in range(seeds)
-            ]
+    for (name, (kernel, (factor, power))), n in product(KERNELS.items(), COMPATIBILITY_SIZES):
+        setting = compatibility.Setting(GAMMA, factor * n**power, step_size=1.0, steps=40)
+        for seed in range(seeds):
+            error, norm = compatibility.error_and_norm(kernel, n, seed, setting)
+            rows.append((name, n, seed, error, norm))
     return pd.DataFrame(rows, columns=["kernel", "n", "seed", "error", "norm"])
 
 

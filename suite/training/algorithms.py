@@ -19,27 +19,21 @@ Learn = Callable[..., Any]  # timesteps, callback: Callback
 def build(settings: dict[str, Any], seeds: dict[str, int]) -> Learn:
     """The function that trains a new agent; every agent has `num_timesteps` and `predict`."""
     algorithm = settings["algorithm"]
+    make_env = functools.partial(environments.make, settings["environment"])
     try:
         found = baselines.find(algorithm["class"])
-        given = given_arguments(found, settings["environment"], seeds)
+        if "make_env" in inspect.signature(found).parameters:
+            own = {"agent_seed": seeds["agent"], "training_seed": seeds["training"]}
+            given = {"make_env": make_env, **own}
+        else:
+            # The agent draws the seeds of its episodes itself, so one seed covers both.
+            given = {"env": make_env(), "seed": seeds["agent"]}
         return found(**given, **own_arguments(algorithm)).learn
     except (TypeError, ValueError, AssertionError) as error:
         raise SuiteError(
             f"{algorithm['class']} does not accept the settings {algorithm['settings']} on "
             f"{settings['environment']['id']}: {error}"
         ) from error
-
-
-def given_arguments(
-    found: type[Any], environment: dict[str, Any], seeds: dict[str, int]
-) -> dict[str, Any]:
-    """Environment and seeds, in the form that the class asks for."""
-    make_env = functools.partial(environments.make, environment)
-    if "make_env" in inspect.signature(found).parameters:
-        own = {"agent_seed": seeds["agent"], "training_seed": seeds["training"]}
-        return {"make_env": make_env, **own}
-    # Such an agent draws the seeds of its episodes itself: its one seed covers the environment too.
-    return {"env": make_env(), "seed": seeds["agent"]}
 
 
 def own_arguments(algorithm: dict[str, Any]) -> dict[str, Any]:

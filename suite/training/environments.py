@@ -5,8 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import sys
-import tempfile
 import traceback
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,7 +17,6 @@ from gymnasium.envs.registration import EnvSpec
 from suite import SuiteError
 
 ROLLOUT_STEPS = 1000
-RECORD = "fingerprint.json"  # in the folder of an environment at a scale
 DECIMALS = 5  # coarser than single precision, so that another maths library rounds alike
 
 
@@ -132,49 +129,17 @@ def _rounded(value: Any) -> list[float]:
     return (np.round(np.ravel(value).astype(float), DECIMALS) + 0.0).tolist()
 
 
-def check_fingerprint(settings: dict[str, Any], record: Path) -> None:
-    """Stop before any training if the environment is not the one that is meant.
-
-    It is the one of the fingerprint in envs.yaml or, where there is none, the one that the scale
-    met first, which `record` describes.
-    """
+def check_fingerprint(settings: Mapping[str, Any]) -> str:
+    """The environment's fingerprint; an error if it is not the one that envs.yaml gives."""
     env = make(settings)
     found = fingerprint(env)
     env.close()
-    if expected := settings.get("fingerprint"):
-        place, remedy = "envs.yaml", f"write `fingerprint: {found}` into envs.yaml"
-    else:
-        expected = _recorded(settings, found, record)
-        place, remedy = str(record), f"delete {record} and the runs beside it"
-    if found != expected:
+    expected = settings.get("fingerprint")
+    if expected and found != expected:
         raise SuiteError(
             f"environment {settings['id']} with {settings['kwargs']} is not the expected one: "
-            f"{place} has fingerprint {expected}, found {found} with gymnasium "
+            f"envs.yaml has fingerprint {expected}, found {found} with gymnasium "
             f"{gymnasium.__version__}. Install the pinned version, or, if it is meant to be this "
-            f"environment, {remedy}"
+            f"environment, write `fingerprint: {found}` into envs.yaml"
         )
-
-
-def _recorded(settings: dict[str, Any], found: str, record: Path) -> str:
-    """The fingerprint on record, which is the one found if there is none for these settings."""
-    described = {"id": settings["id"], "kwargs": settings["kwargs"]}
-    try:
-        known = json.loads(record.read_text(encoding="utf-8"))
-        if described == {key: known[key] for key in described}:
-            return known["fingerprint"]
-    except FileNotFoundError:
-        pass
-    except (ValueError, TypeError, KeyError) as error:
-        raise SuiteError(f"{record}: is not the record of a fingerprint: delete it") from error
-    text = json.dumps({**described, "fingerprint": found}, indent=1) + "\n"
-    # Not by powr.files: jobs that start together write this file, each under another name at first.
-    record.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=record.parent, prefix=".fingerprint") as folder:
-        Path(folder, RECORD).write_text(text, encoding="utf-8")
-        Path(folder, RECORD).replace(record)
-    print(
-        f"environment {settings['id']} is new: its fingerprint is now in {record}, and later runs "
-        "are checked against it",
-        file=sys.stderr,
-    )
     return found

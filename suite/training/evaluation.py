@@ -92,13 +92,10 @@ class Evaluator:
         shared_from: int = 0,
     ) -> None:
         self.envs = [environments.make(settings) for _ in range(episodes)]
+        self.records_sampled = sampled_seed is not None
+        seeds = (seed, sampled_seed or 0)
         self.streams = {
-            is_early: (
-                np.random.default_rng([seed, 1] if is_early else seed),
-                None
-                if sampled_seed is None
-                else np.random.default_rng([sampled_seed, 1] if is_early else sampled_seed),
-            )
+            is_early: [np.random.default_rng([each, 1] if is_early else each) for each in seeds]
             for is_early in (True, False)
         }
         self.shared_from = shared_from
@@ -108,37 +105,32 @@ class Evaluator:
 
     def evaluate(self, agent: Any, timestep: int) -> Evaluation:
         rng, sampled_rng = self.streams[timestep < self.shared_from]
+        start, n_actions = self.action_space.start, self.action_space.n
 
         def greedy(observations: np.ndarray) -> np.ndarray:
             return agent.predict(observations, deterministic=True)[0]
 
-        returns = play(self.envs, greedy, self._episode_seeds(rng))
+        def sampled(observations: np.ndarray) -> np.ndarray:
+            return start + draw(agent.action_probabilities(observations), sampled_rng)
+
+        returns = self._play(greedy, rng)
         result = Evaluation(
             mean=float(returns.mean()),
             std=float(returns.std()),
             min=float(returns.min()),
             max=float(returns.max()),
             episodes=len(returns),
-            exact_return=self._exact(lambda states: self._one_hot(greedy(states))),
+            exact_return=self._exact(lambda states: np.eye(n_actions)[greedy(states) - start]),
         )
-        return result if sampled_rng is None else self._add_sampled(result, agent, sampled_rng)
-
-    def _add_sampled(self, result: Evaluation, agent: Any, rng: np.random.Generator) -> Evaluation:
-        def sampled(observations: np.ndarray) -> np.ndarray:
-            chosen = draw(agent.action_probabilities(observations), rng)
-            return self.action_space.start + chosen
-
-        returns = play(self.envs, sampled, self._episode_seeds(rng))
+        if not self.records_sampled:
+            return result
         return result._replace(
-            sampled_mean=float(returns.mean()),
+            sampled_mean=float(self._play(sampled, sampled_rng).mean()),
             sampled_exact_return=self._exact(agent.action_probabilities),
         )
 
-    def _episode_seeds(self, rng: np.random.Generator) -> np.ndarray:
-        return rng.integers(2**31, size=len(self.envs))
-
-    def _one_hot(self, actions: np.ndarray) -> np.ndarray:
-        return np.eye(self.action_space.n)[actions - self.action_space.start]
+    def _play(self, policy: Policy, rng: np.random.Generator) -> np.ndarray:
+        return play(self.envs, policy, rng.integers(2**31, size=len(self.envs)))
 
     def _exact(self, probabilities: Callable[[np.ndarray], np.ndarray]) -> float | None:
         if self.mdp is None:

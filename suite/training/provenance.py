@@ -18,13 +18,22 @@ ROOT = Path(__file__).parents[2]
 
 def collect() -> dict[str, Any]:
     """Call when everything that the run uses is imported: it reports what is loaded."""
+    distributions = importlib.metadata.packages_distributions()
+    loaded = {name.partition(".")[0] for name in sys.modules}
+    packages = {name for module in loaded for name in distributions.get(module, [])}
+    keys = ("user_api", "internal_api", "version", "architecture", "num_threads")
+    cpu = _read_from_system("/proc/cpuinfo", r"model name\s*:\s*(.+)")
     return {
         "git": git_state(ROOT),
         "python": platform.python_version(),
         "platform": f"{platform.system()} {platform.machine()}",
-        "cpu": cpu_model(),
-        "packages": loaded_packages(),
-        "thread_pools": thread_pools(),
+        "cpu": cpu or platform.processor(),
+        "packages": {
+            name: importlib.metadata.version(name) for name in sorted(packages, key=str.lower)
+        },
+        "thread_pools": [
+            {key: pool.get(key) for key in keys} for pool in threadpoolctl.threadpool_info()
+        ],
     }
 
 
@@ -44,24 +53,6 @@ def git_state(folder: Path) -> dict[str, Any] | None:
         }
     except (OSError, subprocess.CalledProcessError):
         return None
-
-
-def cpu_model() -> str:
-    return _read_from_system("/proc/cpuinfo", r"model name\s*:\s*(.+)") or platform.processor()
-
-
-def loaded_packages() -> dict[str, str]:
-    """Versions of the installed distributions that have a module loaded."""
-    distributions = importlib.metadata.packages_distributions()
-    loaded = {name.partition(".")[0] for name in sys.modules}
-    names = {name for module in loaded for name in distributions.get(module, [])}
-    return {name: importlib.metadata.version(name) for name in sorted(names, key=str.lower)}
-
-
-def thread_pools() -> list[dict[str, Any]]:
-    """BLAS and OpenMP libraries with the number of threads that they use now."""
-    keys = ("user_api", "internal_api", "version", "architecture", "num_threads")
-    return [{key: pool.get(key) for key in keys} for pool in threadpoolctl.threadpool_info()]
 
 
 def peak_memory_bytes() -> int:

@@ -54,31 +54,29 @@ class Recorder:
         self.start = time.perf_counter()
 
     def __call__(self, agent: Any) -> bool:
-        if agent.num_timesteps == self.points[len(self.rows)]:
-            self._evaluate(agent, agent.num_timesteps)
-        return len(self.rows) < len(self.points)
-
-    def _evaluate(self, agent: Any, timestep: int) -> None:
+        if agent.num_timesteps != self.points[len(self.rows)]:
+            return True
         begin, begin_cpu = time.perf_counter(), time.process_time()
-        result = self.evaluator.evaluate(agent, timestep)
-        end = time.perf_counter()
-        self.rows.append((timestep, result))
+        result = self.evaluator.evaluate(agent, agent.num_timesteps)
+        end, end_cpu = time.perf_counter(), time.process_time()
+        self.rows.append((agent.num_timesteps, result))
         self.times.append(
             {
-                "timestep": timestep,
+                "timestep": agent.num_timesteps,
                 "seconds": end - self.start,
                 "evaluation_seconds": end - begin,
-                "cpu_seconds": time.process_time(),
-                "evaluation_cpu_seconds": time.process_time() - begin_cpu,
+                "cpu_seconds": end_cpu,
+                "evaluation_cpu_seconds": end_cpu - begin_cpu,
             }
         )
         training = end - self.start - sum(entry["evaluation_seconds"] for entry in self.times)
         print(
-            f"{self.name}: {timestep:,} of {self.points[-1]:,} timesteps, "
-            f"{timestep / training:,.0f} a second, last return {result.mean:.2f}",
+            f"{self.name}: {agent.num_timesteps:,} of {self.points[-1]:,} timesteps, "
+            f"{agent.num_timesteps / training:,.0f} a second, last return {result.mean:.2f}",
             file=sys.stderr,
             flush=True,
         )
+        return len(self.rows) < len(self.points)
 
 
 def run(settings: dict[str, Any], seed: int, name: str) -> tuple[str, dict[str, Any], bytes | None]:
@@ -198,11 +196,7 @@ def main(arguments: list[str] | None = None) -> int:
         check_out(options.out, options.seed, config.digest(settings))
         preflight.check_settings(study, options.envs, [options.algorithm])
         preflight.check_missing(settings, f"{options.envs}: algorithms.{options.algorithm}")
-        # In the folder of the environment or, for a run file elsewhere, beside it.
-        folder = options.out.absolute().parent
-        planned = folder.parts[-2:] == (options.env, options.algorithm)
-        record = (folder.parent if planned else folder) / environments.RECORD
-        environments.check_fingerprint(settings["environment"], record)
+        environments.check_fingerprint(settings["environment"])
         name = f"{options.algorithm} on {options.env}, seed {options.seed}"
         csv, document, agent = run(settings, options.seed, name)
         # The CSV comes last: it says that the run is finished.

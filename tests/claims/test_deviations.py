@@ -35,12 +35,9 @@ def test_every_departure_of_the_study_is_declared_and_nothing_else(study, docume
     [
         ("a2c.learning_rate", ("algorithms", "a2c", "settings"), {"learning_rate": 0.1}),
         ("dqn.gamma", ("algorithms", "dqn"), {"environments": {"Taxi-v3": {"gamma": 0.9}}}),
-        ("ppo.policy", ("algorithms", "ppo"), {"policy": "CnnPolicy"}),
         ("Taxi-v3.kwargs", ("environments", "Taxi-v3", "kwargs"), {"is_rainy": True}),
         ("MountainCar-v0.thresholds", ("environments", "MountainCar-v0"), {"thresholds": [-120]}),
-        ("powr.restart", ("algorithms", "powr", "settings"), {"restart": True}),
         ("powr.kernel", ("algorithms", "powr"), {"environments": {}}),
-        ("paper.seeds", ("scales", "paper"), {"seeds": 5}),
         ("paper.timesteps", ("scales", "paper", "timesteps"), {"Taxi-v3": 10}),
     ],
 )
@@ -50,35 +47,14 @@ def test_an_undeclared_change_is_found(name, block, change, study, document):
 
 
 @pytest.mark.parametrize(
-    "name", ["powr.step_size", "FrozenLake-v1.kwargs", "optimistic-powr.prior"]
-)
-def test_a_removed_entry_is_missed(name, study, document):
-    for entry in document["deviations"]:
-        entry["settings"] = [setting for setting in entry["settings"] if setting != name]
-    assert undeclared(study, document) == [name]
-
-
-def test_a_tuned_algorithm_under_another_name_is_no_departure(study, document):
-    study["algorithms"]["dqn-tuned"] = {
-        "class": "dqn",
-        "revision": 1,
-        "policy": "MlpPolicy",
-        "settings": {"learning_rate": 0.1},
-    }
-    assert undeclared(study, document) == []
-
-
-@pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("touches: [taxi-eight*", "touches: [taxi-nine*", "taxi-nine* is not the id of a claim"),
         ("id: budgets", "id: ice-not-slippery", "ice-not-slippery is given twice"),
         ("    effect: Expected to be none on average.\n", "", "effect is missing: add it"),
     ],
 )
 def test_faults_are_named(tmp_path, old, new, message):
     text = (ROOT / "deviations.yaml").read_text()
-    assert old in text
     (tmp_path / "deviations.yaml").write_text(text.replace(old, new, 1))
     with pytest.raises(SuiteError, match=re.escape(message)):
         deviations.load(tmp_path / "deviations.yaml", ledger.load(ROOT / "claims.yaml"))

@@ -52,56 +52,12 @@ def test_an_ablation_runs_every_combination_on_each_environment(small):
     assert {gamma for environment, gamma, *_ in found if environment == "Taxi-v3"} == {0.5}
 
 
-def test_varied_settings_win_over_those_of_the_algorithm(small):
-    small["algorithms"]["optimistic-powr"]["settings"] = {"gamma": 0.8, "step_size": 2.0}
-    for variant in config.variants(small, "pace"):
-        settings = variant.resolved["algorithm"]["settings"]
-        assert settings == {"step_size": 2.0, **variant.varied}
-        assert (
-            variant.resolved["timesteps"]
-            == {"FrozenLake-v1": 100, "Taxi-v3": 200}[variant.environment]
-        )
-
-
-def test_an_ablation_of_nothing_is_the_run_of_a_scale(small):
-    small["ablations"]["pace"] |= {"settings": {}, "environments": {}}
-    small["scales"] = {
-        "swift": {
-            "seeds": 1,
-            "algorithms": ["optimistic-powr"],
-            "timesteps": {"FrozenLake-v1": 100, "Taxi-v3": 200},
-        }
-    }
-    assert digests(small) == {run.digest for run in config.runs(small, "swift")}
-
-
 def test_null_leaves_a_setting_at_its_default(small):
     small["ablations"]["pace"] |= {"settings": {"gamma": [None, 0.9]}, "environments": {}}
     found = config.variants(small, "pace")
     assert [variant.varied for variant in found] == [{}, {"gamma": 0.9}] * 2
     for variant in found:
         assert variant.resolved["algorithm"]["settings"] == variant.varied
-
-
-def test_two_ablations_share_a_run(small):
-    small["ablations"]["other"] = {
-        "seeds": 1,
-        "algorithms": ["optimistic-powr"],
-        "timesteps": {"FrozenLake-v1": 100},
-        "settings": {"mirror_steps": [2, 5], "gamma": [0.9]},
-    }
-    first, second = (
-        {run.path for _, run in config.variant_runs(small, name)} for name in ("pace", "other")
-    )
-    assert len(first & second) == 1
-    assert {path.parts[0] for path in first | second} == {"ablations"}
-
-
-def test_a_changed_value_touches_exactly_its_runs(small):
-    before = digests(small)
-    small["ablations"]["pace"]["settings"]["gamma"][0] = 0.95
-    after = digests(small)
-    assert len(before - after) == len(after - before) == 3
 
 
 def test_a_variant_is_found_by_its_digest(small):
@@ -141,9 +97,3 @@ def test_what_is_refused_is_named(small, write_study, place, value, message):
     path = write_study(small)
     with pytest.raises(SuiteError, match=f"^{re.escape(str(path))}: .*{message}"):
         config.load(path)
-
-
-def test_no_scale_takes_the_folder_of_the_ablations(small, write_study):
-    small["scales"]["ablations"] = small["scales"]["smoke"]
-    with pytest.raises(SuiteError, match=r"scales.ablations: .* rename it"):
-        config.load(write_study(small))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq
 
 from benchmarks.literal.algorithm1 import algorithm1
-from benchmarks.literal.kernels import gaussian, gram
+from benchmarks.literal.kernels import gaussian
 from powr.kernels import Exponential, Gaussian
 from powr.mirror_descent import kl_step, softmax
 from powr.tabular import TabularMDP
@@ -18,7 +18,7 @@ from powr.world_model import WorldModel
 from suite.theory import counterexamples
 from suite.theory.simulation import transfer_estimate, transfer_norm, uniform_norm
 from tests.reference.data import random_mdp, random_policy
-from tests.reference.tabular import policy_operator, transfer_operator
+from tests.reference.tabular import policy_operator
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -31,11 +31,6 @@ class TestAppendixA:
         assert np.linalg.det(np.eye(1) - gamma * X) == 0
         # X = 3: the printed bound is negative, so no norm can be below it.
         assert counterexamples.condition_of_the_inverse().printed.right == -2
-
-    def test_condition_of_the_simulation_lemma_excludes_every_mdp(self):
-        """Lemma A.6, Cor. A.7 ask for ||T|| < gamma; the norm of a Markov operator is 1."""
-        T = transfer_operator(np.ones((1, 1, 1)))
-        assert np.abs(T).sum(axis=1).max() == 1
 
     def test_sign_of_the_simulation_lemma(self):
         """T_1 = 0.4, T_2 = 0: q_1 - q_2 is 1/4, the printed one -1/4."""
@@ -51,16 +46,6 @@ class TestAppendixA:
         assert not np.array_equal(policy_operator(policy_of_P), P)
         f, g = np.array([1.0, 0.0]), np.ones(2)
         assert not np.array_equal(P @ (f * g), f * (P @ g))
-
-    @given(seeds)
-    def test_policy_operators_keep_functions_of_the_state(self, seed):
-        """P(f g) = f P g, and with finitely many actions pi_P then gives P back."""
-        rng = np.random.default_rng(seed)
-        policy = random_policy(rng, 4, 3)
-        P, f, g = policy_operator(policy), rng.normal(size=4), rng.normal(size=12)
-        np.testing.assert_allclose(P @ (np.repeat(f, 3) * g), f * (P @ g), atol=1e-12)
-        indicator = np.tile(np.eye(3), (4, 1))  # of the action, at each pair
-        np.testing.assert_allclose(policy_operator(P @ indicator), P)
 
     def test_proof_of_the_directional_derivative_drops_a_factor(self):
         """Cor. A.4 is right; the difference in its proof lacks 1 / (1 - gamma)."""
@@ -97,59 +82,36 @@ class TestMonotoneStep:
         assert (objectives[50], errors[50]) == pytest.approx((0, 1.45))
         assert counterexamples.monotone_step().printed.right == pytest.approx(2.45)
 
-    def test_fails_for_algorithm_1_again_and_again(self):
-        """The policy comes back at t = 271, and is lost again."""
-        objectives, errors = counterexamples.collapsing_descent(steps=272)
-        assert objectives[0] > objectives[5] + errors[0] + errors[5] + 2
-        assert objectives[2] == pytest.approx(9.97, abs=0.01)
-        assert max(objectives[3:200]) < 1e-6
-        assert objectives[271] == pytest.approx(9.9997, abs=1e-4)
-        assert objectives[272] < 1e-6
-        # Lemma 8 excludes it, but the step of the proof does not ask for gamma ||T_n|| < 1.
-        states = counterexamples.COLLAPSE_STATES
-        data = states[[0, 0, 1, 1, 2]], np.array([0, 1, 0, 1, 0])
-        norm = transfer_norm(Gaussian(1.0), *data, 1e-5, states)
-        assert 0.9 * norm == pytest.approx(1.001, abs=1e-3)
-
     def test_fails_for_algorithm_1_as_printed(self):
-        """The literal reference loses the policy, too: from 9.97 of 10 to 0."""
-        states, kernel = counterexamples.COLLAPSE_STATES, gaussian(1.0)
-        pairs = [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0)]
-        visited = [states[s] for s, _ in pairs]
-        weights = algorithm1(
-            visited,
-            [a for _, a in pairs],
-            [1.0 if pair == (1, 1) else 0.0 for pair in pairs],
-            [states[0 if a == 0 else 2] for _, a in pairs],
-            n_actions=2,
-            kernel=kernel,
-            gamma=0.9,
-            step_size=1.0,
-            regularization=1e-5,
-            iterations=3,
-        ).weights
-        objectives, _ = counterexamples.collapsing_descent(steps=3)
-        for exponents, expected in zip(weights, objectives, strict=True):
-            policy = softmax(gram(kernel, states, visited) @ exponents)
-            # In -0.2 action 1 pays 1 and stays; else the way leads through 0.8 and pays nothing.
-            stay, back = policy[2, 1], policy[0, 1]
-            through = 0.9 * 0.9 * back / (1 - 0.9 * (1 - back))
-            assert stay / (1 - 0.9 * stay - (1 - stay) * through) == pytest.approx(expected)
-        assert objectives[2] > 9.9
-        assert objectives[3] < 1e-9
+        """Five transitions of three states: a policy worth 9.97 of 10 is lost in one step.
 
-    def test_fails_with_a_constant_error_in_a_bandit(self):
-        """One state, two actions, gamma = 0.9: an error of 0.6 undoes a policy worth 9."""
-        gamma, error = 0.9, 0.6
-        mdp = TabularMDP.from_arrays(
-            np.ones((1, 2, 1)), rewards=[[0.0, 1.0]], initial_distribution=[1.0]
-        )
-        first = policy = np.array([[0.1, 0.9]])
-        for _ in range(40):
-            estimate = mdp.action_values(policy, gamma) + error * np.array([[1, -1]])
-            policy = kl_step(policy, estimate, 1.0)
-        assert mdp.objective(first, gamma) == pytest.approx(9)
-        assert mdp.objective(policy, gamma) + 2 * error < 2
+        Action 0 leads to 0.8, action 1 to -0.2, which pays 1 unless taken in 0.8. All pairs were
+        tried once but the best one, action 1 in -0.2.
+        """
+        states, gamma = np.array([[0.8], [-0.6], [-0.2]]), 0.9
+        visits, actions = np.array([0, 0, 1, 1, 2]), np.array([0, 1, 0, 1, 0])
+        rewards = np.array([[0.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
+        transitions = np.tile([[1.0, 0, 0], [0, 0, 1.0]], (3, 1, 1))
+        mdp = TabularMDP.from_arrays(transitions, rewards=rewards, initial_distribution=[0, 0, 1])
+        data = states[visits], actions, rewards[visits, actions], states[2 * actions]
+        settings = {"n_actions": 2, "gamma": gamma, "step_size": 1.0, "regularization": 1e-5}
+        weights = algorithm1(*data, kernel=gaussian(1.0), iterations=3, **settings).weights
+        model = WorldModel(Gaussian(1.0), 2, regularization=1e-5).fit(*data, [False] * 5)
+        objectives, errors = [], []
+        for C in weights:
+
+            def policy(x, C=C):
+                return softmax(Gaussian(1.0)(x, states[visits]) @ C)
+
+            q, exact = model.action_values(policy, gamma), mdp.action_values(policy(states), gamma)
+            objectives.append(mdp.objective(policy(states), gamma))
+            errors.append(np.abs(q(states) - exact).max())
+        assert objectives == pytest.approx([2.75, 6.83, 9.97, 0], abs=0.01)
+        assert (errors[0], errors[3]) == pytest.approx((0.42, 0.19), abs=0.01)
+        assert objectives[0] > objectives[3] + errors[0] + errors[3] + 2
+        # Lemma 8 excludes it, but the step of the proof does not ask for gamma ||T_n|| < 1.
+        norm = transfer_norm(Gaussian(1.0), states[visits], actions, 1e-5, states)
+        assert gamma * norm == pytest.approx(1.001, abs=1e-3)
 
     @given(seeds)
     def test_holds_where_the_world_model_is_an_mdp(self, seed):
@@ -167,15 +129,6 @@ class TestMonotoneStep:
         for t in range(7):
             for later in range(t + 1, 8):
                 assert objectives[t] <= objectives[later] + errors[t] + errors[later] + 1e-9
-
-    @given(seeds, st.sampled_from([0.1, 1.0]))
-    def test_a_step_loses_at_most_twice_its_error_over_one_minus_gamma(self, seed, error):
-        rng = np.random.default_rng(seed)
-        mdp, policy = random_mdp(rng, 3, 2, terminates=False), random_policy(rng, 3, 2)
-        estimate = mdp.action_values(policy, 0.9) + rng.uniform(-error, error, size=(3, 2))
-        following = kl_step(policy, estimate, 5.0)
-        loss = mdp.objective(policy, 0.9) - mdp.objective(following, 0.9)
-        assert loss <= 2 * error / (1 - 0.9)
 
 
 class TestLemma8:
@@ -199,23 +152,6 @@ class TestLemma8:
             one = counterexamples.simulation_lemma()
             assert printed.right == pytest.approx(scale * one.printed.right, rel=1e-6)
             assert mended.right == pytest.approx(one.mended.right)
-
-    def test_printed_bound_is_not_broken_by_large_features_here(self):
-        """||v||_F need not be below ||r|| / (1 - gamma), but it can be."""
-        assert counterexamples.simulation_lemma(scale=10).printed.holds
-
-    @given(seeds)
-    def test_norm_of_v_in_its_space_is_enough(self, seed):
-        rng = np.random.default_rng(seed)
-        difference, v = rng.normal(size=(6, 3)), rng.normal(size=3)
-        hilbert_schmidt = np.linalg.norm(difference)
-        assert np.abs(difference @ v).max() <= hilbert_schmidt * np.linalg.norm(v) + 1e-12
-
-    def test_hilbert_norm_of_the_true_operator_can_exceed_one_over_gamma(self):
-        """One state, two actions: ||T|| is the square root of 2 from F to G, 1 on functions."""
-        T = transfer_operator(np.ones((1, 2, 1)))
-        assert np.linalg.norm(T, 2) == pytest.approx(np.sqrt(2))
-        assert np.abs(T).sum(axis=1).max() == 1
 
 
 class TestNormOfTheEstimate:
@@ -253,24 +189,6 @@ class TestNormOfTheEstimate:
         q = model.action_values(lambda x: np.ones((len(x), 1)), 0.99)(corners)[:, 0]
         assert q[0] == pytest.approx(q[1])
         assert q[0] < -10  # no reward is negative
-
-    @given(seeds, st.integers(1, 4), st.sampled_from([1e-9, 0.1]))
-    def test_no_smaller_case_for_the_exponential_kernel(self, seed, dimension, regularization):
-        """One or two states in any dimension: the triangle inequality keeps weights positive."""
-        rng = np.random.default_rng(seed)
-        points = rng.normal(size=(200, dimension))
-        for n in (1, 2):
-            states = rng.normal(size=(n, dimension))
-            norm = transfer_norm(
-                Exponential(1.0), states, np.zeros(n, dtype=int), regularization, points
-            )
-            assert norm <= 1 + 1e-9
-
-    @given(seeds)
-    def test_no_smaller_case_for_the_gaussian_kernel(self, seed):
-        state = np.random.default_rng(seed).normal(size=(1, 1))
-        points = np.linspace(-5, 5, 101)[:, None]
-        assert transfer_norm(Gaussian(1.0), state, np.zeros(1, dtype=int), 1e-9, points) <= 1
 
 
 def singular_gamma(kernel, states, following):

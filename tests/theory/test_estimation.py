@@ -1,16 +1,12 @@
 """Exact values of the continuous MDP, and fitted exponents."""
 
-from functools import partial
-
 import numpy as np
 import pytest
 
 from powr.kernels import Exponential, Gaussian
 from powr.mirror_descent import softmax
 from powr.world_model import WorldModel
-from suite.theory import compatibility, continuous, estimation
-from suite.theory.models import random_mdp
-from suite.theory.simulation import transfer_estimate
+from suite.theory import compatibility, estimation, models
 
 
 def some_policy(x):
@@ -22,33 +18,16 @@ def test_continuous_action_values_equal_simulated_returns():
     gamma, episodes, steps = 0.5, 40_000, 30
     rng = np.random.default_rng(0)
     start = 700
-    x, action = np.full(episodes, continuous.GRID[start]), np.ones(episodes, dtype=int)
+    x, action = np.full(episodes, models.GRID[start]), np.ones(episodes, dtype=int)
     returns = np.zeros(episodes)
     for step in range(steps):
-        returns += gamma**step * continuous.reward(x)[np.arange(episodes), action]
-        rises = rng.uniform(size=episodes) < continuous.up(x)[np.arange(episodes), action]
+        returns += gamma**step * models.reward(x)[np.arange(episodes), action]
+        rises = rng.uniform(size=episodes) < models.up(x)[np.arange(episodes), action]
         root = np.sqrt(rng.uniform(size=episodes))
         x = np.where(rises, root, 1 - root)
         action = (rng.uniform(size=episodes) >= some_policy(x)[:, 0]).astype(int)
-    exact = continuous.action_values(some_policy(continuous.GRID), gamma)[start, 1]
+    exact = models.continuous_action_values(some_policy(models.GRID), gamma)[start, 1]
     assert returns.mean() == pytest.approx(exact, abs=5 * returns.std() / np.sqrt(episodes))
-
-
-def test_continuous_data_follow_the_densities():
-    x, actions, rewards, following, terminated = continuous.sample(
-        100_000, np.random.default_rng(0)
-    )
-    assert not terminated.any()
-    rises = continuous.up(x[:, 0])[np.arange(len(x)), actions]
-    assert rises.min() >= 0
-    assert rises.max() <= 1
-    # The densities 2y and 2(1 - y) have means 2/3 and 1/3.
-    assert (following[:, 0] - (1 + rises) / 3).mean() == pytest.approx(0, abs=0.005)
-    assert ((following[:, 0] - 0.5) * (rises - 0.5)).mean() == pytest.approx(
-        ((rises - 0.5) ** 2).mean() / 3, rel=0.1
-    )
-    assert rewards.min() >= 0
-    assert rewards.max() <= 1
 
 
 def test_fitted_exponent_of_power_laws():
@@ -64,18 +43,10 @@ def test_fitted_exponent_of_power_laws():
 
 def test_errors_fall_at_the_parametric_rate_on_tables():
     sizes = np.array([1600, 6400, 25_600])
-    mdp = random_mdp(0)
+    mdp = models.random_mdp(0)
     errors = [[estimation.tabular_error(mdp, 0.9, n, seed) for n in sizes] for seed in range(8)]
     fitted = estimation.fitted_exponent(sizes, np.array(errors))
     assert estimation.TABULAR_RATE < fitted.interval.low < 0.5 < fitted.interval.high
-
-
-def test_errors_fall_on_the_continuous_mdp():
-    early, late = (
-        np.median([estimation.continuous_error(0.9, n, seed) for seed in range(3)])
-        for n in (100, 3200)
-    )
-    assert late < early * 32**-estimation.CONTINUOUS_RATE
 
 
 SETTING = compatibility.Setting(gamma=0.9, regularization=1e-6, step_size=1.0, steps=20)
@@ -83,15 +54,13 @@ SETTING = compatibility.Setting(gamma=0.9, regularization=1e-6, step_size=1.0, s
 
 def test_gaussian_kernel_explodes_on_few_data_and_the_exponential_never():
     """There |q_n| is at most max |r_n| / (1 - gamma), so no error can exceed twice that."""
-    errors, norms = zip(
-        *(
-            np.max(
-                [compatibility.behaviour(kernel, 25, seed, SETTING) for seed in range(5)], axis=0
-            )
+    measure = compatibility.error_and_norm
+    errors, norms = np.array(
+        [
+            np.max([measure(kernel, 25, seed, SETTING) for seed in range(5)], axis=0)
             for kernel in (Gaussian(0.1), Exponential(0.5))
-        ),
-        strict=True,
-    )
+        ]
+    ).T
     assert norms[0] > 10
     assert norms[1] <= 1
     assert errors[0] > 20
@@ -99,27 +68,16 @@ def test_gaussian_kernel_explodes_on_few_data_and_the_exponential_never():
 
 
 def test_algorithm_1_is_that_of_the_world_model():
-    kernel, data = Exponential(0.5), continuous.sample(25, np.random.default_rng(0))
+    kernel, data = Exponential(0.5), models.continuous_sample(25, np.random.default_rng(0))
     model = WorldModel(kernel, 2, regularization=1e-6).fit(*data)
-    points = continuous.GRID[::64, None]
+    points = models.GRID[::64, None]
     sums = []
     for C, q in compatibility.algorithm_1(kernel, data, SETTING._replace(steps=3)):
         sums.append(C)
-        policy = partial(softmax_of, kernel, data[0], C)
-        expected = model.action_values(policy, SETTING.gamma)(points)
+        expected = model.action_values(lambda x, C=C: softmax(kernel(x, data[0]) @ C), 0.9)(points)
         np.testing.assert_allclose(kernel(points, data[0]) @ q, expected, rtol=1e-5, atol=1e-5)
     assert not sums[0].any()
     assert np.abs(sums[2]).max() > 0
-
-
-def softmax_of(kernel, states, C, x):
-    return softmax(kernel(x, states) @ C)
-
-
-def test_error_is_measured_along_the_descent():
-    """A first step on many data errs no more than twenty."""
-    first = compatibility.behaviour(Gaussian(0.5), 200, 0, SETTING._replace(steps=1))
-    assert 0 < first.error <= compatibility.behaviour(Gaussian(0.5), 200, 0, SETTING).error
 
 
 def test_kernel_norm_is_that_of_the_interpolant():
@@ -127,33 +85,3 @@ def test_kernel_norm_is_that_of_the_interpolant():
     values = np.random.default_rng(0).normal(size=30)
     expected = values @ np.linalg.solve(Exponential(0.5)(points, points), values)
     assert compatibility.kernel_norm(values, 0.5) == pytest.approx(expected)
-
-
-def test_errors_of_the_exponential_kernel_fall_if_the_ridge_does():
-    """With the fixed ridge of the figure they stop falling between 100 and 400 transitions."""
-
-    def error(n, seed):
-        setting = SETTING._replace(regularization=0.01 * n**-0.5)
-        return compatibility.behaviour(Exponential(0.5), n, seed, setting).error
-
-    few, some, many = (np.median([error(n, seed) for seed in range(7)]) for n in (25, 100, 400))
-    assert some < 0.8 * few
-    assert many < 0.8 * some
-
-
-def test_model_errors_fall_on_tables():
-    """Eqs. (C.3), (C.4): the Hilbert-Schmidt error of T_n falls like n^-1/2, that of r_n faster.
-
-    Rewards are the same whenever a pair is visited, so only the ridge keeps r_n from r.
-    """
-    mdp = random_mdp(0)
-    sizes, states = np.array([1600, 6400, 25_600]), np.arange(mdp.n_states)
-    transfer, reward = [], []
-    for seed in range(8):
-        fitted = [estimation.tabular_model(mdp, n, seed) for n in sizes]
-        estimates = [transfer_estimate(model, mdp.n_states) for model in fitted]
-        transfer.append([np.linalg.norm(T_n - mdp.transitions.toarray()) for T_n in estimates])
-        reward.append([np.linalg.norm(model.reward(states) - mdp.rewards) for model in fitted])
-    exponent = estimation.fitted_exponent(sizes, np.array(transfer))
-    assert exponent.value == pytest.approx(0.5, abs=0.05)
-    assert estimation.fitted_exponent(sizes, np.array(reward)).value == pytest.approx(1, abs=0.05)

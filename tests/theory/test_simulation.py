@@ -9,12 +9,12 @@ from powr.kernels import Dirac, Exponential
 from powr.tabular import TabularMDP
 from powr.world_model import WorldModel
 from suite.theory import models
-from suite.theory.estimation import tabular_error_and_bounds, uniform_policy
+from suite.theory.estimation import tabular_model
 from suite.theory.simulation import (
     error_and_bounds,
     transfer_estimate,
     transfer_norm,
-    uniform_norm,
+    uniform_policy,
 )
 from tests.reference.tabular import shrunk_model
 
@@ -24,7 +24,7 @@ seeds = st.integers(0, 2**32 - 1)
 @given(seeds, st.sampled_from([5, 50, 500]))
 def test_error_is_never_above_the_bounds(seed, n):
     mdp = models.random_mdp(seed)
-    error = tabular_error_and_bounds(mdp, 0.9, n, seed)
+    error = error_and_bounds(mdp, tabular_model(mdp, n, seed), uniform_policy(mdp), 0.9)
     assert 0 < error.measured <= error.bound <= error.loose_bound
 
 
@@ -48,12 +48,6 @@ def test_transfer_estimate_counts():
     np.testing.assert_allclose(transfer_estimate(model, 16), expected.reshape(64, 16), atol=1e-14)
 
 
-def test_uniform_norm_is_that_of_bounded_functions():
-    operator = np.array([[1.0, -2.0], [0.5, 0.5]])
-    assert uniform_norm(operator) == 3
-    assert np.abs(operator @ [1, -1]).max() == 3
-
-
 @given(seeds, st.sampled_from([1e-9, 1e-4, 1.0]), st.sampled_from([0.1, 1.0, 3.0]))
 def test_exponential_kernel_on_a_line_makes_a_substochastic_model(seed, regularization, bandwidth):
     """Its Gram matrix has an M-matrix as inverse: weights are not negative, and sum to at most 1.
@@ -68,16 +62,3 @@ def test_exponential_kernel_on_a_line_makes_a_substochastic_model(seed, regulari
     assert transfer_norm(kernel, states, actions, regularization, points) <= 1 + 1e-9
     gram = kernel(states, states) + 20 * regularization * np.eye(20)
     assert np.linalg.solve(gram, kernel(states, points)).min() >= -1e-9
-
-
-def test_data_have_the_frequencies_of_the_table():
-    mdp = models.frozen_lake()
-    states, actions, rewards, next_states, terminated = models.sample(
-        mdp, 200_000, np.random.default_rng(0)
-    )
-    np.testing.assert_array_equal(rewards, mdp.rewards[states, actions])
-    here = (states == 14) & (actions == 2)  # beside the goal: a third each of goal, stay and up
-    assert terminated[here].mean() == pytest.approx(1 / 3, abs=0.03)
-    for state in (14, 10):
-        share = ((next_states == state) & ~terminated)[here].mean()
-        assert share == pytest.approx(1 / 3, abs=0.03)

@@ -7,10 +7,8 @@ from scipy.special import gamma as gamma_function
 from scipy.special import j0
 
 from suite.theory.sobolev import (
-    SMOOTHNESS,
     bounded_step,
     norm_growth,
-    sobolev_norm,
     unbounded_step,
 )
 
@@ -34,28 +32,16 @@ def test_exponential_kernel_belongs_to_smoothness_half_of_d_plus_one(dimension, 
     assert transform == pytest.approx(constant * (1 + frequency**2) ** -half, rel=1e-6)
 
 
-@pytest.mark.parametrize(("smoothness", "finite"), [(1.0, False), (1.5, True)])
-def test_plane_has_no_kernel_of_smoothness_one(smoothness, finite):
-    """d = 2: the kernel's value at 0, the integral of (1 + w^2)^-s, is infinite for s = d/2."""
-    masses = [
-        quad(lambda w: w * (1 + w**2) ** -smoothness, 0, 10.0**decade, limit=500)[0]
-        for decade in (2, 3, 4)
-    ]
-    growth = np.diff(masses)
-    assert (growth[1] < growth[0] / 5) == finite
-
-
 def test_step_with_unbounded_action_values_leaves_the_space():
     """Thm. 5 read alone, s = 1/5: the norms of q and of the policy settle, that of the next not."""
     _, policy, after = unbounded_step(2**18)
     assert (policy > 0).all()
     np.testing.assert_allclose(policy.sum(axis=1), 1)
     growth = norm_growth(unbounded_step)
-    assert growth["q"] < 0.6
-    assert abs(growth["policy"]) < 0.6
-    assert growth["after"] > 1.2
+    assert np.abs(growth[:2]).max() < 0.6
+    assert growth[2] > 1.2
     # What Section 3 excludes: q is unbounded.
-    largest = [unbounded_step(2**each).q.max() for each in (12, 15, 18)]
+    largest = [unbounded_step(2**each)[0].max() for each in (12, 15, 18)]
     assert np.diff(np.log(largest)) == pytest.approx(np.log(8) / 8)
     described = 0.5 + np.sin(((np.arange(2**18) + 0.5) / 2**18) ** -3) / 4
     np.testing.assert_allclose(after[:, 0], described)
@@ -66,15 +52,4 @@ def test_step_with_bounded_action_values_stays_in_the_space():
     assert (policy > 0).all()
     assert np.abs(q).max() <= 1
     assert np.abs(after - policy).max() > 0.5
-    assert max(norm_growth(bounded_step).values()) < 0.6
-
-
-@pytest.mark.parametrize(("power", "inside"), [(0.4, True), (1.0, True), (2.5, False)])
-def test_norm_of_an_oscillation_settles_if_and_only_if_it_is_in_the_space(power, inside):
-    """sin(x^-p) is in the space of smoothness s if 2 s (p + 1) < 1, here p < 3/2."""
-    norms = []
-    for resolution in (2**12, 2**15, 2**18):
-        x = (np.arange(resolution) + 0.5) / resolution
-        norms.append(sobolev_norm(np.sin(x**-power), SMOOTHNESS))
-    first, second = np.diff(norms)
-    assert (second < first) == inside
+    assert max(norm_growth(bounded_step)) < 0.6

@@ -34,20 +34,18 @@ def set_in(study, path, value):
     study[last] = value
 
 
-def check(write_study, study, results):
+def check(write_study, study):
     path = write_study(study)
-    preflight.check_scale(config.load(path), path, "lake", results)
+    preflight.check_scale(config.load(path), path, "lake")
 
 
-def test_a_sound_scale_leaves_nothing_behind(lake, write_study, tmp_path):
-    check(write_study, lake, tmp_path / "results")
-    assert not (tmp_path / "results").exists()
-
-
-def test_a_new_environment_is_recorded(lake, write_study, tmp_path):
-    del lake["environments"]["FrozenLake-v1"]["fingerprint"]
-    check(write_study, lake, tmp_path)
-    assert (tmp_path / "lake" / "FrozenLake-v1" / "fingerprint.json").exists()
+def test_a_new_environment_s_fingerprint_is_shown(lake, write_study, capsys):
+    check(write_study, lake)
+    assert capsys.readouterr().err == ""
+    found = lake["environments"]["FrozenLake-v1"].pop("fingerprint")
+    check(write_study, lake)
+    (line,) = capsys.readouterr().err.splitlines()
+    assert f"envs.yaml: environments.FrozenLake-v1: add `fingerprint: {found}`" in line
 
 
 POWR, RMAX_BLOCK = ["algorithms", "powr"], ["algorithms", "rmax"]
@@ -69,14 +67,14 @@ POWR, RMAX_BLOCK = ["algorithms", "powr"], ["algorithms", "rmax"]
         (["environments", "FrozenLake-v1", "id"], "NoLake-v1", "FrozenLake-v1: .*NoLake"),
     ],
 )
-def test_refuses(lake, write_study, tmp_path, path, value, message):
+def test_refuses(lake, write_study, path, value, message):
     set_in(lake, path, value)
     with pytest.raises(SuiteError, match=message) as caught:
-        check(write_study, lake, tmp_path)
+        check(write_study, lake)
     assert len(str(caught.value).splitlines()) == 1
 
 
-def test_refuses_a_deep_baseline_without_policy(lake, write_study, tmp_path):
+def test_refuses_a_deep_baseline_without_policy(lake, write_study):
     del lake["algorithms"]["dqn"]["policy"]
     with pytest.raises(SuiteError, match=r"algorithms\.dqn on FrozenLake-v1: policy is missing"):
-        check(write_study, lake, tmp_path)
+        check(write_study, lake)

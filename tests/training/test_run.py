@@ -177,19 +177,6 @@ def test_evaluation_leaves_training_untouched(real_study, algorithm):
     assert torch.equal(*trained)
 
 
-def test_evaluation_leaves_powr_untouched(real_study):
-    settings = config.resolve(real_study, "smoke", "FrozenLake-v1", "powr")
-    seeds = run.seed_streams(0)
-    evaluator = Evaluator(settings["environment"], episodes=2, seed=1, sampled_seed=2)
-    trained = [
-        algorithms.build(settings, seeds)(600, callback=callback)
-        for callback in (None, run.Recorder(evaluator, grid(600, 100, 20), "a run"))
-    ]
-    assert trained[0].episode_returns == trained[1].episode_returns
-    probabilities = [agent.action_probabilities(range(16)).tolist() for agent in trained]
-    assert probabilities[0] == probabilities[1]
-
-
 # -- what is refused, with nothing written --------------------------------------------------------
 
 
@@ -214,20 +201,6 @@ def test_refuses_the_name_of_another_run(capsys, envs, out):
     own = f"seed0-{config.digest(settings)}.csv"
     for name in ("seed0-0123456789ab.csv", own.replace("seed0", "seed1")):
         refused(capsys, arguments(envs, out.with_name(name)), f"this run's is {own}")
-
-
-def test_refuses_settings_the_algorithm_does_not_know(capsys, study, write_study, out):
-    study["scales"] = {"tiny": TINY}
-    study["algorithms"]["ppo"] |= {"settings": {"n_steps": 0}, "environments": {}}
-    refused(capsys, arguments(write_study(study), out, "ppo"), "ppo does not accept the settings")
-
-
-def test_disk_full(capsys, monkeypatch, envs, out):
-    def full(descriptor):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", full)
-    refused(capsys, arguments(envs, out), f"No space left on device: '{out}'")
 
 
 @pytest.mark.parametrize("signum", [signal.SIGTERM, signal.SIGINT])

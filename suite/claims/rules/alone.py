@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Any, Literal, Self
 
 import gymnasium
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
 from pydantic import Field, model_validator
 from scipy import stats
@@ -20,7 +18,6 @@ from suite.claims.verdicts import (
     Finding,
     Outcome,
     Parameters,
-    Rule,
     by_findings,
     graded,
 )
@@ -41,10 +38,6 @@ class OfOne(Parameters):
 
     def needed(self) -> list[tuple[str, str]]:
         return [(environment, self.algorithm) for environment in self.thresholds]
-
-    def against(self, counterparts: Mapping[str, str]) -> Self:
-        own = counterparts.get(self.algorithm, self.algorithm)
-        return self.model_copy(update={"algorithm": own})
 
     def finding(self, environment: str, statistic: str, estimate: float, **more: Any) -> Finding:
         subject = f"{environment}: {algorithm_name(self.algorithm)}"
@@ -125,20 +118,6 @@ class Arrivals(Parameters):
     def needed(self) -> list[tuple[str, str]]:
         return [(self.environment, algorithm) for algorithm in (*self.arrive, *self.fail)]
 
-    def against(self, counterparts: Mapping[str, str]) -> Self:
-        renamed = {
-            key: {counterparts.get(name, name): n for name, n in getattr(self, key).items()}
-            for key in ("arrive", "fail")
-        }
-        return self.model_copy(update=renamed)
-
-    def is_met(self, run: pd.DataFrame, policy: str, target: float) -> bool:
-        played, exact = arrivals.POLICIES[policy]
-        returns = run[played if self.column == "mean" else exact]
-        if self.when == "ever":
-            return bool((returns >= target).any())
-        return bool(returns.iloc[-EVALUATIONS_AT_THE_END:].median() >= target)
-
 
 def who_arrives(data: Data, parameters: Arrivals, level: float) -> Outcome:
     """Most runs of some algorithms arrive at a return, and most runs of the others do not.
@@ -150,27 +129,33 @@ def who_arrives(data: Data, parameters: Arrivals, level: float) -> Outcome:
         target = data.optima[environment] - (parameters.below_optimum or 0.0)
     if lacking := data.lacking_seeds(parameters, FEWEST_SEEDS):
         return Outcome(NOT_TESTED, reason=lacking)
-    policies = {
-        algorithm: data.policy_of(environment, algorithm, parameters.policy)
-        for _, algorithm in parameters.needed()
-    }
+    horizons = {**parameters.arrive, **parameters.fail}
+    policies = {name: data.policy_of(environment, name, parameters.policy) for name in horizons}
     if parameters.policy not in policies.values():
         return Outcome(NOT_TESTED, reason=f"the {parameters.policy} policy was not recorded")
     findings = {}
-    for algorithm, horizon in {**parameters.arrive, **parameters.fail}.items():
-        runs, policy = data.runs(environment, algorithm), policies[algorithm]
-        arrived = sum(parameters.is_met(run, policy, target) for run in runs)
-        most = arrived > len(runs) / 2
+    for algorithm, horizon in horizons.items():
+        played, exact = arrivals.POLICIES[policies[algorithm]]
+        column = played if parameters.column == "mean" else exact
+        returns = [run[column] for run in data.runs(environment, algorithm)]
+        reached = [
+            each.max()
+            if parameters.when == "ever"
+            else each.iloc[-EVALUATIONS_AT_THE_END:].median()
+            for each in returns
+        ]
+        arrived = sum(best >= target for best in reached)
+        most = arrived > len(returns) / 2
         trained = data.budgets[environment, algorithm]
         is_open = trained < horizon and not most
         statistic = f"share of runs at {target:.2f} or more, trained {trained:,} of {horizon:,}"
-        if policy != parameters.policy:
-            statistic += f", its policy {policy}"
-        confidence = stats.binomtest(arrived, len(runs)).proportion_ci()
+        if policies[algorithm] != parameters.policy:
+            statistic += f", its policy {policies[algorithm]}"
+        confidence = stats.binomtest(arrived, len(returns)).proportion_ci()
         findings[algorithm] = Finding(
             f"{environment}: {algorithm_name(algorithm)}",
             statistic,
-            arrived / len(runs),
+            arrived / len(returns),
             Interval(float(confidence.low), float(confidence.high)),
             supports=None if is_open else most == (algorithm in parameters.arrive),
             runs=((environment, algorithm),),
@@ -208,10 +193,4 @@ def no_test(data: Data, parameters: Reason, level: float) -> Outcome:
     return Outcome(NOT_TESTED, reason=parameters.reason)
 
 
-RULES: tuple[Rule, ...] = (
-    falls_early,
-    within_a_factor,
-    who_arrives,
-    registered_thresholds,
-    no_test,
-)
+RULES = (falls_early, within_a_factor, who_arrives, registered_thresholds, no_test)
