@@ -173,6 +173,11 @@ def questions(claims: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], str, 
             yield claim, name, claim["parameters"].against(counterparts)
 
 
+def worded(claim: Mapping[str, Any], verdict: str) -> str:
+    """The verdict in the words for what the claim is about: beyond the paper it is "shown"."""
+    return BEYOND[verdict] if group_of(claim) == Group.BEYOND else verdict
+
+
 def judge_all(
     claims: Mapping[str, Any], data: Data, scale: str, loaded: aggregate.Loaded, partial: bool
 ) -> list[Judged]:
@@ -184,8 +189,7 @@ def judge_all(
             outcome = Outcome(NOT_TESTED, reason=lacking)
         else:
             outcome = RULES[claim["rule"]](data, parameters, claims["level"])
-        if group_of(claim) == Group.BEYOND:
-            outcome = outcome._replace(verdict=BEYOND[outcome.verdict])
+        outcome = outcome._replace(verdict=worded(claim, outcome.verdict))
         incomplete = scale != claims["scale"] or bool(_runs_of(loaded.missing, pairs))
         preliminary = bool(pairs) and incomplete and outcome.verdict != NOT_TESTED
         runs = _runs_of(loaded.metadata, pairs)

@@ -15,7 +15,6 @@ import jinja2
 from suite.claims.rules import THEORY_RULES
 from suite.claims.verdicts import (
     BEYOND,
-    NOT_REPRODUCED,
     NOT_TESTED,
     PARTLY,
     REPRODUCED,
@@ -85,26 +84,17 @@ def joint_verdict(entries: Sequence[Judged]) -> str:
 
 
 def joint_text(entries: Sequence[Judged]) -> str:
-    """The same in words that say how many parts it holds for."""
+    """The same in words that say for how many parts each verdict holds."""
     counts = Counter(entry.outcome.verdict for entry in entries)
-    untested = counts.pop(NOT_TESTED, 0)
-    tested = len(entries) - untested
-    if not tested:
-        return NOT_TESTED
+    order = (*VERDICTS, *BEYOND.values(), *THEORY_VERDICTS)
+    found = {WORDS.get(verdict, verdict): counts[verdict] for verdict in order if counts[verdict]}
     if len(entries) == 1:
-        (verdict,) = counts
-        return WORDS.get(verdict, verdict)
-    best = next(verdict for verdict in VERDICTS if counts[verdict])
-    if counts[best] < tested:
-        scope = f"{counts[best]} of {tested} parts"
-    elif best == NOT_REPRODUCED:
-        scope = "any part"
-    else:
-        scope = {1: "the one part", 2: "both parts"}.get(tested, f"all {tested} parts")
-    text = f"{WORDS.get(best, best)} in {scope}" + (" tested" if untested else "")
-    if best == REPRODUCED and counts[PARTLY]:
-        text += f", partly in {counts[PARTLY]}"
-    return text + (f", {untested} not tested" if untested else "")
+        return next(iter(found))
+    if len(found) == 1:
+        scope = "both" if len(entries) == 2 else f"all {len(entries)}"
+        return f"{next(iter(found))} in {scope} parts"
+    several = ", ".join(f"{verdict} in {count}" for verdict, count in found.items())
+    return f"{several} of {len(entries)} parts"
 
 
 def render(

@@ -95,7 +95,8 @@ class Multiverse:
         )
 
     def verdict(self, question: Question, data: Data) -> str:
-        return RULES[question.claim["rule"]](data, question.parameters, self.level).verdict
+        outcome = RULES[question.claim["rule"]](data, question.parameters, self.level)
+        return ledger.worded(question.claim, outcome.verdict)
 
 
 def tabulate(multiverse: Multiverse) -> pd.DataFrame:

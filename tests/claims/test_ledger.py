@@ -311,7 +311,7 @@ def test_counts_of_a_set_with_missing_runs_are_called_preliminary(results):
     judged = [first, second._replace(preliminary=True)]
     kinds = count_by_kind(judged, CLAIMS["sets"])
     assert list(kinds) == ["Experiments, defaults", "Experiments, other settings (preliminary)"]
-    assert verdict_text(judged).endswith(", 1 not tested** (preliminary)")
+    assert verdict_text(judged).endswith(", not tested in 1 of 2 parts** (preliminary)")
     assert verdict_text([first]) == "**reproduced**"
 
 
@@ -320,17 +320,23 @@ def test_counts_of_a_set_with_missing_runs_are_called_preliminary(results):
     [
         (["partly"], "partly", "partly reproduced"),
         (["reproduced"] * 6, "reproduced", "reproduced in all 6 parts"),
-        ([*["reproduced"] * 5, "not reproduced"], "partly", "reproduced in 5 of 6 parts"),
-        (["reproduced", "partly"], "partly", "reproduced in 1 of 2 parts, partly in 1"),
-        (["partly"] * 2, "partly", "partly reproduced in both parts"),
-        (["partly", "not reproduced"], "partly", "partly reproduced in 1 of 2 parts"),
-        (["not reproduced"] * 2, "not reproduced", "not reproduced in any part"),
+        (
+            ["not reproduced", *["reproduced"] * 5],
+            "partly",
+            "reproduced in 5, not reproduced in 1 of 6 parts",
+        ),
+        (
+            ["reproduced", "partly"],
+            "partly",
+            "reproduced in 1, partly reproduced in 1 of 2 parts",
+        ),
+        (["not reproduced"] * 2, "not reproduced", "not reproduced in both parts"),
         (
             ["reproduced", "not tested"],
             "reproduced",
-            "reproduced in the one part tested, 1 not tested",
+            "reproduced in 1, not tested in 1 of 2 parts",
         ),
-        (["not tested"] * 2, "not tested", "not tested"),
+        (["not tested"] * 2, "not tested", "not tested in both parts"),
     ],
 )
 def test_a_sentence_says_in_how_many_parts_it_holds(results, verdicts, joint, text):
