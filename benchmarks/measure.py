@@ -15,8 +15,6 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import pandas as pd
-
 from powr.files import write_together
 from suite.training import provenance
 
@@ -82,6 +80,8 @@ class Table(NamedTuple):
 
 def publish(table: Table, out: Path) -> None:
     """Print the medians, and write medians and ranges with every digit."""
+    import pandas as pd  # not above: the memory of a process that is measured would include it
+
     frame = pd.DataFrame(table.rows)
     medians = frame.loc[:, [not column.endswith((" min", " max")) for column in frame]]
     shown = medians.to_string(index=False, na_rep="-", float_format=as_text)

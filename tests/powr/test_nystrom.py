@@ -67,8 +67,8 @@ def test_fifteen_epochs_equal_the_exact_solve_on_all_data(agents):
     assert (probabilities.argmax(axis=1) == expected.argmax(axis=1)).mean() >= 0.99
 
 
-@pytest.mark.parametrize("tolerance", [1e-6, 1e-8, 1e-10])
-@pytest.mark.parametrize(("portion", "n"), [(5, 1000), (50, 1000), (200, 2900), (2900, 2900)])
+@pytest.mark.parametrize("tolerance", [1e-6, 1e-10])
+@pytest.mark.parametrize(("portion", "n"), [(5, 1000), (200, 2900), (2900, 2900)])
 def test_data_in_portions_equal_the_exact_solve(data, portion, n, tolerance):
     """To ten times the tolerance, as a share of the range of the action values."""
     model = WorldModel(KERNEL, 3, method="nystrom", tolerance=tolerance)
@@ -104,7 +104,6 @@ def test_products_reach_the_accuracy_of_the_direct_solve(data):
         assert_solves(model, policy)
     solver, rank = model._ready_solver(), model.rank_
     factors = solver.factors
-    assert factors._lu[0].dtype == np.float32
     model.partial_fit(*part_of(data, 1500, 1505))
     assert model.rank_ > rank
     assert_solves(model, uniform)
@@ -112,9 +111,6 @@ def test_products_reach_the_accuracy_of_the_direct_solve(data):
     model.partial_fit(*part_of(data, 1505, 2900))
     assert_solves(model, sharp)
     assert solver.factors is not factors
-    assert solver.factors._lu[0].dtype == np.float32
-    single, double = (solver._tables[precision].view for precision in (np.float32, np.float64))
-    np.testing.assert_allclose(single, double, atol=1e-6)
 
 
 def test_a_solve_without_tables_of_features_is_the_same(data, monkeypatch):
@@ -129,15 +125,6 @@ def test_a_solve_without_tables_of_features_is_the_same(data, monkeypatch):
     ):
         expected = ask(with_tables)
         np.testing.assert_allclose(ask(without), expected, rtol=0, atol=1e-7 * np.ptp(expected))
-
-
-def test_tables_that_become_too_large_are_dropped(data, monkeypatch):
-    model = WorldModel(KERNEL, 3, method="nystrom").fit(*part_of(data, 0, 500))
-    model.action_values(uniform, 0.99)
-    monkeypatch.setattr(nystrom, "LARGEST_TABLE", 600 * model.rank_)
-    model.partial_fit(*part_of(data, 500, 1000))
-    assert not model._ready_solver()._tables
-    assert_solves(model, sharp)
 
 
 def test_ten_mirror_steps_equal_those_of_the_exact_solve(data):

@@ -96,23 +96,6 @@ class TestEverySolver:
         )
         close(solver.at_states(weights), expected)
 
-    def test_regression_is_the_solve_without_a_future(self, case):
-        solver, data = case[0], case[0].data
-        policy = some_policy(len(data.index))
-        regressed = solver.regress(data.pair_reward, REGULARIZATION)
-        close(regressed, solver.solve(data.pair_reward, policy, 0.0, REGULARIZATION))
-
-    def test_weights_are_linear_in_the_rewards(self, case):
-        solver, data = case[0], case[0].data
-        policy = some_policy(len(data.index))
-        other = np.random.default_rng(5).normal(size=len(data.pair_reward))
-
-        def solve(rewards):
-            return solver.solve(rewards, policy, GAMMA, REGULARIZATION)
-
-        mixed = solve(2 * data.pair_reward - 3 * other)
-        close(mixed, 2 * solve(data.pair_reward) - 3 * solve(other), 1e-7)
-
     def test_coefficients_give_the_function_of_the_weights(self, case):
         solver, kernel, data = case[0], case[2], case[0].data
         policy = some_policy(len(data.index))
@@ -129,19 +112,6 @@ class TestEverySolver:
         found, expected = (
             each.at_states(each.solve(each.data.pair_reward, policy, GAMMA, REGULARIZATION))
             for each in (grown, solver)
-        )
-        close(found, expected)
-
-    def test_more_of_the_same_data_and_nothing_new(self, case):
-        """Counts grow, states and pairs do not."""
-        solver, method, kernel, _, columns = case
-        twice = build(method, kernel, [np.concatenate([column, column]) for column in columns])
-        solver.data.add(*columns)
-        solver.update()
-        policy = some_policy(len(solver.data.index))
-        found, expected = (
-            each.at_states(each.solve(each.data.pair_reward, policy, GAMMA, REGULARIZATION))
-            for each in (solver, twice)
         )
         close(found, expected)
 
