@@ -1,7 +1,5 @@
 """OptimisticPOWR with other planners: all find the optimum, and differ in nothing else."""
 
-import pickle
-
 import numpy as np
 import pytest
 
@@ -67,13 +65,6 @@ def test_a_plan_is_the_optimum_of_exact_dynamic_programming(planner, seed):
         np.testing.assert_array_equal(policy.greedy(range(12)), optimal.argmax(axis=1))
 
 
-@every_planner
-def test_actions_of_equal_value_share(planner):
-    """Both actions of state 0 end with the same reward."""
-    plan = planned(planner, [(0, 0, 1.0, 1, True), (0, 1, 1.0, 1, True), (1, 0, 0.0, 0, False)])
-    np.testing.assert_allclose(plan.policy.probabilities([0]), [[0.5, 0.5]])
-
-
 def model_of(planner, n=300):
     """x' = A x + b_a, ended where the first dimension passes 0.85; every step costs 1."""
     rng = np.random.default_rng(1000)
@@ -94,54 +85,6 @@ def test_the_planners_agree_in_a_box():
         tolerance = 1e-3 * np.ptp(mirror.values)
         np.testing.assert_allclose(other.values, mirror.values, atol=tolerance)
     assert policy.settled.n_steps < value.settled.n_steps
-
-
-def test_only_value_iteration_backs_up_once_per_step():
-    """On a long way to the reward it needs a step per state; the others know values exactly."""
-    length = 60
-    env = Corridor(length=length)
-
-    def evaluations(planner):
-        steps = []
-        for state in range(length):
-            end = state == length - 1
-            steps.append(((state, 1, float(end), state + 1, end), end))
-            steps.append(((state, 0, 0.0, max(state - 1, 0), False), False))
-        finite = taught(planner(env, gamma=GAMMA, seed=1000), steps)
-        calls = {"solve": 0, "backup": 0}
-        for name in calls:
-            method = getattr(finite._solver, name)
-
-            def counted(*arguments, name=name, method=method):
-                calls[name] += 1
-                return method(*arguments)
-
-            setattr(finite._solver, name, counted)
-        finite.plan()
-        return calls["solve"], calls["backup"]
-
-    for planner in PLANNERS[:2]:
-        solves, backups = evaluations(planner)
-        assert 1 < solves <= length
-        assert backups == 0
-    solves, backups = evaluations(OptimisticValueIteration)
-    assert solves == 0
-    assert backups > length
-
-
-@others
-@pytest.mark.parametrize("continuous", [False, True], ids=["finite", "box"])
-def test_nothing_but_the_planner_differs(planner, continuous):
-    defined = {name for name in vars(planner) if not name.startswith("__")}
-    assert defined - {"_abc_impl"} == {"_planning", "is_ablation"}
-    env = Corridor(continuous=continuous)
-    settings = {"prior": -1.0, "plan_within_episodes": False, "gamma": 0.9}
-    agents = [each(env, seed=1000, **settings) for each in (OptimisticPOWR, planner)]
-    ours, theirs = (vars(agent._planner) for agent in agents)
-    assert type(agents[0]._planner) is type(agents[1]._planner)
-    assert ours.keys() == theirs.keys()
-    different = {name for name in ours if pickle.dumps(ours[name]) != pickle.dumps(theirs[name])}
-    assert different == {"_planning"}
 
 
 @others

@@ -17,8 +17,8 @@ pytestmark = pytest.mark.filterwarnings("error")
 
 KERNELS = [Gaussian(0.5), Exponential(0.5), Dirac()]
 METHODS = ["exact", "nystrom"]
-REGULARIZATIONS = [1e2, 1e-6, 1e-9, 1e-12]
-GAMMAS = [0.0, 0.9999]
+REGULARIZATIONS = [1e2, 1e-2, 1e-6, 1e-9, 1e-12]
+GAMMAS = [0.0, 0.99, 0.9999]
 
 
 def transitions(n=40, n_actions=3, rewards=None):
@@ -49,8 +49,10 @@ DATA = {
     "duplicate states": with_twins(0.0),
     "states 1e-12 apart": with_twins(1e-12),
     "states 1e-8 apart": with_twins(1e-8),
+    "constant rewards": transitions(rewards=np.ones_like),
     "no rewards": transitions(rewards=np.zeros_like),
     "rewards of 1e9": transitions(rewards=lambda r: 1e9 * r),
+    "rewards of 1e-9": transitions(rewards=lambda r: 1e-9 * r),
     "one transition": transitions(n=1),
     "one action": transitions(n_actions=1),
     "one state": {**transitions(), "states": np.zeros((40, 2)), "next_states": np.zeros((40, 2))},

@@ -148,3 +148,5 @@ def test_the_horizon_is_given_or_the_time_limit():
         two_state_chain().expected_return(np.full((2, 2), 0.5))
     with pytest.raises(ValueError, match="horizon must be a whole number"):
         mdp.optimal_return(-1)
+    with pytest.raises(ValueError, match="gamma must be at least 0 and less than 1, got 1"):
+        mdp.optimal_action_values(1.0)

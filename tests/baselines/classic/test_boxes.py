@@ -76,21 +76,6 @@ def test_lspi_solves_the_chain_of_lagoudakis_and_parr():
     )
 
 
-def test_cme_keeps_one_step_per_place_and_draws_which():
-    env = TableEnv(random_mdp(0), as_box=True)
-    kept = []
-    for seed in range(400):
-        agent = CMEValueIteration(env, seed=seed, bandwidth=0.3, resolution=0.05, gamma=GAMMA)
-        for reward in (1.0, 2.0, 3.0, 4.0):
-            agent._store(Step(env.points[1], 0, reward, env.points[2], False, False))
-        agent._store(Step(env.points[1] + 0.06, 0, 9.0, env.points[2], False, False))
-        agent._store(Step(env.points[1], 1, 9.0, env.points[2], False, False))
-        assert agent._n_stored() == 3
-        kept.append(agent._memory.rewards[0])
-    shares = np.bincount(np.array(kept, int), minlength=5)[1:] / 400
-    np.testing.assert_allclose(shares, 0.25, atol=0.08)
-
-
 @pytest.mark.parametrize("trace_decay", [0.0, 0.9])
 def test_sarsa_learns_the_values_of_the_only_policy(trace_decay):
     env = TableEnv(with_an_end(random_mdp(0, n_actions=1)), as_box=True)
@@ -127,8 +112,5 @@ def test_tiles():
     assert (shared([0.25, 0.0]) == 0.0).all()
     corners = np.array([[0.0, 0.0], [1.0, 1.0]])
     assert 0 <= coder(corners).min() <= coder(corners).max() < coder.n_tiles
-
-
-def test_too_many_dimensions_are_refused():
     with pytest.raises(ValueError, match=r"more than 1,000,000: choose fewer tiles"):
         TileCoder(n_dimensions=8, n_tilings=8, tiles=8)
