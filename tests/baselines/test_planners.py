@@ -6,10 +6,9 @@ import pytest
 from baselines.planners.optimistic_policy_iteration import OptimisticPolicyIteration
 from baselines.planners.optimistic_value_iteration import OptimisticValueIteration
 from powr import OptimisticPOWR
-from powr.optimistic.displacement import DisplacementModel
 from powr.tabular import TabularMDP
 from suite.training import run
-from tests.powr.environments import Corridor
+from tests.powr.environments import Corridor, displacement_model, linear_system
 
 GAMMA = 0.95
 PLANNERS = [OptimisticPOWR, OptimisticPolicyIteration, OptimisticValueIteration]
@@ -65,20 +64,11 @@ def test_a_plan_is_the_optimum_of_exact_dynamic_programming(planner, seed):
         np.testing.assert_array_equal(policy.greedy(range(12)), optimal.argmax(axis=1))
 
 
-def model_of(planner, n=300):
-    """x' = A x + b_a, ended where the first dimension passes 0.85; every step costs 1."""
-    rng = np.random.default_rng(1000)
-    states = rng.uniform([-0.85, -1.0], [0.85, 1.0], (n, 2))
-    actions = rng.integers(2, size=n)
-    pushes = np.array([[0.1, 0.0], [-0.1, 0.05]])
-    next_states = states @ np.array([[0.95, -0.1], [0.1, 0.9]]) + pushes[actions]
-    columns = (states, actions, -np.ones(n), next_states, np.abs(next_states[:, 0]) > 0.85)
-    limits = {"gamma": 0.9, "prior": 0.0, "value_range": (-10.0, 0.0)}
-    return DisplacementModel(columns, 2, planning=planner._planning, **limits)
-
-
 def test_the_planners_agree_in_a_box():
-    mirror, policy, value = map(model_of, PLANNERS)
+    columns, *_ = linear_system()
+    mirror, policy, value = (
+        displacement_model(columns, planning=planner._planning) for planner in PLANNERS
+    )
     for other in (policy, value):
         np.testing.assert_array_equal(other.centers, mirror.centers)
         # Each ends where a sweep changes 1e-4 of the range; the horizon is 10 sweeps.

@@ -8,8 +8,6 @@ from powr.solvers.dictionary import Dictionary
 
 rng = np.random.default_rng(0)
 STATES = rng.normal(size=(150, 2))
-UNSEEN = rng.normal(size=(40, 2))
-
 kernels = pytest.mark.parametrize("kernel", [Gaussian([0.5, 1.5]), Gaussian(3.0), Exponential(1.0)])
 
 
@@ -28,14 +26,6 @@ def test_kernel_is_missed_by_no_more_than_the_tolerance(kernel, tolerance, chunk
     features = dictionary.features(STATES)
     missing = kernel(STATES, STATES) - features @ features.T
     assert np.abs(missing).max() <= dictionary.tolerance * (1 + 1e-6) + 1e-14
-
-
-@kernels
-def test_coefficients_give_the_function_of_the_weights(kernel):
-    dictionary = grown(kernel, 1e-3)
-    weights = rng.normal(size=(dictionary.rank, 3))
-    by_kernel = kernel(UNSEEN, dictionary.pivots) @ dictionary.coefficients(weights)
-    np.testing.assert_allclose(by_kernel, dictionary.features(UNSEEN) @ weights, atol=1e-8)
 
 
 def test_rank_stops_at_its_maximum():

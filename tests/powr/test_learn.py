@@ -233,15 +233,6 @@ def test_a_solve_that_fails_is_an_error_with_a_remedy_and_leaves_the_policy(monk
     assert agent.learn(30).n_plans_ == 6
 
 
-@pytest.mark.parametrize("method", ["exact", "nystrom"])
-def test_a_kernel_that_is_not_finite_is_found(method):
-    def kernel(x, y):
-        return np.where(x[:, :1] * y[:, 0] > 30.0, np.nan, Exponential(1.0)(x, y))
-
-    with pytest.raises(np.linalg.LinAlgError, match=r"Prop\. 3 .* raise the regularization"):
-        POWR(Corridor(continuous=True), kernel=kernel, method=method, seed=1000).learn(100)
-
-
 # -- warnings -------------------------------------------------------------------------------------
 
 

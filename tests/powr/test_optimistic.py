@@ -12,13 +12,18 @@ from powr.data import History
 from powr.kernels import Dirac, Exponential, Matern52
 from powr.mirror_descent import softmax
 from powr.optimistic.diagnosis import failure
-from powr.optimistic.displacement import DisplacementModel
 from powr.optimistic.growing_steps import POLICY_ITERATION, VALUE_ITERATION, settle
 from powr.optimistic.planners import FinitePlanner
 from powr.optimistic.track_record import TrackRecord
 from powr.optimistic.visits import Visits
 from powr.tabular import TabularMDP
-from tests.powr.environments import PLACES, Corridor, Paid
+from tests.powr.environments import (
+    PLACES,
+    Corridor,
+    Paid,
+    displacement_model,
+    linear_system,
+)
 
 SCALES = [1e-3, 1.0, 1e3]
 
@@ -178,25 +183,9 @@ def test_the_better_of_two_arms_is_found(scale, pulls):
 # -- boxes ----------------------------------------------------------------------------------------
 
 
-def linear_system(n=300):
-    """x' = A x + b_a, ended where the first dimension passes 0.85; every step costs 1."""
-    rng = np.random.default_rng(1000)
-    matrix = np.array([[0.95, 0.1], [-0.1, 0.9]])
-    pushes = np.array([[0.1, 0.0], [-0.1, 0.05]])
-    states = rng.uniform([-0.85, -1.0], [0.85, 1.0], (n, 2))
-    actions = rng.integers(2, size=n)
-    next_states = states @ matrix.T + pushes[actions]
-    terminated = np.abs(next_states[:, 0]) > 0.85
-    return (states, actions, -np.ones(n), next_states, terminated), matrix, pushes
-
-
-def model_of(columns, **settings):
-    return DisplacementModel(columns, 2, gamma=0.9, prior=0.0, value_range=(-10.0, 0.0), **settings)
-
-
 def test_the_map_of_a_linear_system_is_exact():
     columns, matrix, pushes = linear_system()
-    model = model_of(columns)
+    model = displacement_model(columns)
     states = np.random.default_rng(1001).uniform(-0.8, 0.8, (100, 2))
     predicted = model.map(states / model.scale)
     for action in range(2):
@@ -208,7 +197,7 @@ def test_the_map_of_a_linear_system_is_exact():
 @pytest.mark.parametrize("mirror_steps", [1, 5, 40])
 def test_the_policy_of_given_steps_is_that_of_their_sum(mirror_steps):
     columns, *_ = linear_system()
-    model = model_of(columns, step_size=0.3, mirror_steps=mirror_steps)
+    model = displacement_model(columns, step_size=0.3, mirror_steps=mirror_steps)
     summed = model.settled.exponents
     states = model.centers[: len(summed)] * model.scale
     assert np.abs(model(states) - summed).max() < 0.02 * np.abs(summed).max()
@@ -308,7 +297,7 @@ def test_a_goal_that_pays_on_termination_is_reached_in_a_box():
 def test_the_reward_of_a_terminating_step_is_the_value_of_its_end():
     (states, actions, rewards, next_states, terminated), *_ = linear_system()
     rewards = np.where(terminated, 5.0, rewards)
-    model = model_of((states, actions, rewards, next_states, terminated))
+    model = displacement_model((states, actions, rewards, next_states, terminated))
     np.testing.assert_allclose(model.map(states / model.scale)[:, :, 2], -1.0, atol=1e-3)
     q = model.action_values(states[terminated])
     paid = q[np.arange(len(q)), actions[terminated]]
@@ -317,9 +306,9 @@ def test_the_reward_of_a_terminating_step_is_the_value_of_its_end():
 
 def test_the_value_kernel_is_narrow_until_anything_was_learned():
     columns, *_ = linear_system()
-    assert model_of(columns).kernel.bandwidth == 2.0
+    assert displacement_model(columns).kernel.bandwidth == 2.0
     nothing = (*columns[:4], np.zeros_like(columns[4]))
-    assert model_of(nothing).kernel.bandwidth == 0.2
+    assert displacement_model(nothing).kernel.bandwidth == 0.2
 
 
 def test_the_best_plan_is_chosen_only_where_the_last_episodes_are_clearly_worse():

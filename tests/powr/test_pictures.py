@@ -13,9 +13,8 @@ from gymnasium.wrappers import FlattenObservation, TransformAction, TransformObs
 from PIL import Image, ImageChops
 
 from powr import POWR, OptimisticPOWR
-from powr.environments.episodes import Moment
-from powr.pictures import draw, episodes, explain, render_episode
-from powr.pictures.episodes import CHOSEN, OTHER, PANEL_WIDTH
+from powr.pictures import draw, explain, render_episode
+from powr.pictures.episodes import CHOSEN, PANEL_WIDTH
 from powr.tabular import TabularMDP
 from tests.powr.environments import Corridor
 
@@ -62,17 +61,6 @@ def test_a_map_shows_true_values_counts_and_letters(lake):
     for cell in (0, 4, 8, 9, 13, 14):
         row, column = divmod(cell, 4)
         assert float(shown[column + 0.5, row + 0.52]) == pytest.approx(optimal[cell], abs=1e-3)
-
-
-def test_arrows_point_where_the_policy_goes(lake):
-    (panel,) = draw(lake, show="policy").axes
-    arrows = {}
-    for arrow in panel.texts:
-        if arrow.get_text() == "":
-            (x, y), (x0, y0) = arrow.xy, arrow.xyann
-            arrows.setdefault((int(y0), int(x0)), set()).add((np.sign(x - x0), np.sign(y0 - y)))
-    assert arrows[3, 2] == {(1, 0)}  # to the right, into the goal
-    assert arrows[1, 0] == {(0, -1)}
 
 
 # -- planes ---------------------------------------------------------------------------------------
@@ -175,23 +163,6 @@ def test_there_is_a_frame_per_moment_with_the_environments_picture(lake, tmp_pat
     panels = [np.asarray(frame)[:, -PANEL_WIDTH:] for frame in frames]
     has_bar = [(panel == CHOSEN).all(axis=2).any() for panel in panels]
     assert has_bar == [True] * end.timestep + [False]
-
-
-def bar_lengths(probabilities, action, first_action=0):
-    """Pixels along the longest line of each colour in a drawn panel."""
-    moment = Moment(timestep=7, observation=0, action=action, return_so_far=-7.0)
-    frame = episodes.Frame(moment, Image.new("RGB", (100, 100)), np.array(probabilities))
-    names = [str(number) for number in range(len(probabilities))]
-    pixels = np.asarray(episodes.draw_frame(frame, names, first_action))
-    return [int((pixels == colour).all(axis=2).sum(axis=1).max()) for colour in (CHOSEN, OTHER)]
-
-
-def test_bars_are_as_long_as_the_actions_are_likely():
-    full, none = bar_lengths([1.0, 0.0, 0.0], action=0)
-    chosen, other = bar_lengths([0.25, 0.5, 0.25], action=0)
-    assert none == 0
-    assert (chosen, other) == (pytest.approx(full / 4, abs=2), pytest.approx(full / 2, abs=2))
-    assert bar_lengths([0.0, 1.0, 0.0], action=6, first_action=5) == [full, 0]
 
 
 def test_a_long_episode_is_thinned_and_small(tmp_path):

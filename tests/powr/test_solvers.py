@@ -8,7 +8,7 @@ from powr import kernels
 from powr.data import Counts
 from powr.kernels import Dirac, Exponential, Gaussian
 from powr.solvers import exact, make_solver
-from powr.solvers.empirical_mdp import DenseBellman, EmpiricalMDP, SparseBellman
+from powr.solvers.empirical_mdp import EmpiricalMDP
 from powr.solvers.exact import ExactModel
 from powr.solvers.nystrom import NystromModel
 
@@ -96,15 +96,6 @@ class TestEverySolver:
         )
         close(solver.at_states(weights), expected)
 
-    def test_coefficients_give_the_function_of_the_weights(self, case):
-        solver, kernel, data = case[0], case[2], case[0].data
-        policy = some_policy(len(data.index))
-        weights = solver.solve(data.pair_reward, policy, GAMMA, REGULARIZATION)
-        assert weights.shape[1] == N_ACTIONS
-        C = solver.coefficients(weights)
-        assert C.shape == (len(data.index), N_ACTIONS)
-        close(kernel(data.index.states, data.index.states) @ C, solver.at_states(weights))
-
     def test_data_in_portions_are_all_data(self, case):
         solver, method, kernel, _, columns = case
         grown = build(method, kernel, columns, portions=9)
@@ -114,23 +105,6 @@ class TestEverySolver:
             for each in (grown, solver)
         )
         close(found, expected)
-
-
-@pytest.mark.parametrize("n_entries", [0, 30, 1000])
-def test_sparse_and_dense_values_are_the_same(n_entries):
-    """With places named twice, on the diagonal, and states that lead nowhere."""
-    rng = np.random.default_rng(n_entries)
-    rows, columns = rng.integers(MANY, size=(2, n_entries))
-    entries = 0.99 / np.bincount(rows, minlength=MANY)[rows]
-    rewards = rng.standard_normal(MANY)
-    dense, sparse = (
-        bellman(rows, columns, MANY).values(entries, rewards)
-        for bellman in (DenseBellman, SparseBellman)
-    )
-    np.testing.assert_allclose(sparse, dense, rtol=1e-11, atol=1e-11)
-    matrix = np.zeros((MANY, MANY))
-    np.add.at(matrix, (rows, columns), entries)
-    np.testing.assert_allclose(dense, rewards + matrix @ dense, rtol=1e-11, atol=1e-11)
 
 
 def test_a_gram_matrix_too_large_to_hold_is_made_in_parts(monkeypatch):
