@@ -11,7 +11,6 @@ from collections import Counter
 import pytest
 
 from tests.faults.study import identity, kill, wait_for_end
-from tests.workflow.repository import jobs
 
 pytestmark = pytest.mark.faults
 
@@ -131,18 +130,3 @@ def wait_for_line(process, text):
         if text in line:
             return
     pytest.fail(f"snakemake never said {text!r}")
-
-
-def test_second_workflow_in_one_folder_refuses(fresh):
-    study = fresh("shared")
-    process = study.start(cores=2)
-    wait_for_training(study, process)
-    second = study.snakemake()
-    assert process.poll() is None
-    assert second.returncode != 0
-    assert "Directory cannot be locked" in second.stderr
-    assert "--unlock" in second.stderr
-    assert jobs(second.stdout + second.stderr) == []
-    errors = wait_for_end(process)
-    assert process.returncode == 0, errors
-    study.finish(kept=study.check_finished())

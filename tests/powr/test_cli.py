@@ -1,6 +1,5 @@
 """The command line: what it prints, what it writes, and how it ends."""
 
-import inspect
 import os
 import re
 import shlex
@@ -13,7 +12,6 @@ import numpy as np
 import pytest
 
 from powr import POWR, OptimisticPOWR
-from powr.command import options
 from powr.command.main import main
 from powr.kernels import Gaussian
 from tests.support.command_line import call, refused_in_one_line
@@ -106,16 +104,6 @@ def test_settings_reach_the_agent_and_overshoots_the_table(tmp_path, capsys):
     states = agent.data.columns()[0]
     assert (states == expected.data.columns()[0]).all()
     assert (agent.action_probabilities(states) == expected.action_probabilities(states)).all()
-
-
-def test_every_setting_of_either_algorithm_is_an_option_with_its_defaults(capsys):
-    shown = " ".join(call(capsys, main, ["train", "--help"]).out.split())
-    for algorithm, cls in options.ALGORITHMS.items():
-        for name, parameter in inspect.signature(cls).parameters.items():
-            if name not in ("env", "kernel"):
-                default = "from the task" if parameter.default is None else parameter.default
-                option = f"--{name.replace('_', '-')}"
-                assert re.search(rf"{option}[ ,][^()]*\([^)]*{algorithm}: {default}", shown), option
 
 
 def test_an_environment_without_time_limit_takes_max_steps(tmp_path, capsys):

@@ -78,21 +78,6 @@ def test_three_points_lemma(seed, size, step_size):
     assert (gain >= divergence(other, following) - divergence(other, current) - 1e-9).all()
 
 
-@given(seeds, sizes, st.booleans(), step_sizes)
-def test_mirror_descent_with_exact_action_values_never_lowers_the_objective(
-    seed, size, terminates, step_size
-):
-    """Corollary B.3 (MD iterations are monotonically increasing), Eqs. (B.5) and (B.6)."""
-    rng = np.random.default_rng(seed)
-    mdp, policy = random_mdp(rng, *size, terminates=terminates), random_policy(rng, *size)
-    for _ in range(5):
-        q = mdp.action_values(policy, 0.9)
-        following = kl_step(policy, q, step_size)
-        assert (((following - policy) * q).sum(axis=1) >= -1e-10).all()
-        assert mdp.objective(following, 0.9) >= mdp.objective(policy, 0.9) - 1e-10
-        policy = following
-
-
 @given(seeds, sizes, st.sampled_from([1e-3, 0.1, 1.0]))
 def test_step_on_inexact_action_values_loses_little(seed, size, error):
     """Corollary B.3, Eq. (B.7): with error epsilon the gain is at least -2 epsilon."""

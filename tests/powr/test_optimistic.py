@@ -11,7 +11,6 @@ from powr import OptimisticPOWR
 from powr.data import History
 from powr.kernels import Dirac, Exponential, Matern52
 from powr.mirror_descent import softmax
-from powr.optimistic.diagnosis import failure
 from powr.optimistic.growing_steps import POLICY_ITERATION, VALUE_ITERATION, settle
 from powr.optimistic.planners import FinitePlanner
 from powr.optimistic.track_record import TrackRecord
@@ -26,25 +25,6 @@ from tests.powr.environments import (
 )
 
 SCALES = [1e-3, 1.0, 1e3]
-
-
-class Bandit(gymnasium.Env):
-    """Two arms of means 1 and 1.5 and noise 1; an episode is one pull, or 200."""
-
-    def __init__(self, scale: float, pulls: int):
-        self.scale, self.pulls = scale, pulls
-        self.observation_space, self.action_space = Discrete(1), Discrete(2)
-
-    def reset(self, *, seed=None, options=None):
-        super().reset(seed=seed)
-        self.time = 0
-        return 0, {}
-
-    def step(self, action):
-        self.time += 1
-        reward = self.scale * (1.0 + 0.5 * action + self.np_random.normal())
-        ended = self.time == self.pulls
-        return 0, float(reward), ended and self.pulls == 1, ended and self.pulls > 1, {}
 
 
 def random_mdp(seed: int, n_states: int = 12, n_actions: int = 3) -> TabularMDP:
@@ -167,17 +147,6 @@ def test_in_many_states_plans_wait_for_a_share_of_news():
     assert planned[:1001] == [*range(1001)]  # at once
     growth = np.divide(planned[1001:], planned[1000:-1])
     np.testing.assert_allclose(growth, 1.01, atol=0.001)
-
-
-@pytest.mark.parametrize("pulls", [1, 200])
-@pytest.mark.parametrize("scale", SCALES)
-def test_the_better_of_two_arms_is_found(scale, pulls):
-    seeds = range(1000, 1015)
-    arms = [
-        OptimisticPOWR(Bandit(scale, pulls), seed=seed).learn(200).predict(0, deterministic=True)[0]
-        for seed in seeds
-    ]
-    assert sum(arms) >= 14
 
 
 # -- boxes ----------------------------------------------------------------------------------------
@@ -369,21 +338,6 @@ def test_bad_luck_at_first_does_not_rule_a_pair_out_for_ever():
         planner.observe((0, 0, float(visit % 2), 1, True), True)
     planner.plan()
     assert planner.policy.greedy([0]) == [1]
-
-
-@pytest.mark.parametrize(
-    ("returns", "message"),
-    [
-        ([0.0] * 39, None),
-        ([0.0] * 40, "all 40 episodes so far had the return 0"),
-        ([1.0, *[0.0] * 38, 0.5], "best return so far, 1, came in episode 1 of 40"),
-        ([*range(40)], None),
-        ([*range(39), 5], None),
-    ],
-)
-def test_returns_that_speak_of_failure_are_named(returns, message):
-    said = failure([float(each) for each in returns])
-    assert said is None if message is None else message in said
 
 
 def test_failure_is_warned_of_once_and_said_among_the_settings():

@@ -9,7 +9,7 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium.spaces import Discrete
-from gymnasium.wrappers import FlattenObservation, TransformAction, TransformObservation
+from gymnasium.wrappers import FlattenObservation, TransformObservation
 from PIL import Image, ImageChops
 
 from powr import POWR, OptimisticPOWR
@@ -84,15 +84,6 @@ def test_a_plane_shows_value_policy_and_visits(car):
     assert [text.get_text() for text in policy.get_legend().texts] == ["left", "none", "right"]
     positions = np.histogram(car.data.columns()[0][:, 0], 40, (low, high))[0]
     assert (visits.images[0].get_array().filled(0).sum(axis=0) == positions).all()
-
-
-def test_what_a_wrapper_changes_is_named_by_its_number():
-    env = gymnasium.make("MountainCar-v0")
-    env = TransformObservation(env, lambda state: state[::-1], env.observation_space)
-    env = TransformAction(env, lambda action: 2 - action, env.action_space)
-    value, policy = draw(OptimisticPOWR(env, seed=1000).learn(60)).axes[:2]
-    assert (value.get_xlabel(), value.get_ylabel()) == ("observation 0", "observation 1")
-    assert [text.get_text() for text in policy.get_legend().texts] == ["0", "1", "2"]
 
 
 # -- files ----------------------------------------------------------------------------------------

@@ -101,20 +101,6 @@ def test_optimal_action_values_equal_value_iteration(seed, size, terminates, gam
 
 
 @pytest.mark.parametrize(
-    ("policy", "message"),
-    [
-        (np.full((2, 3), 1 / 3), r"must have shape \(2, 2\).*got \(2, 3\)"),
-        (np.array([[0.5, 0.5], [0.5, 0.6]]), "sum to 1.1, at row 1"),
-        (np.array([[1.5, -0.5], [0.5, 0.5]]), r"must not be negative.*got \[1.5, -0.5\]"),
-        (np.array([[np.nan, 1.0], [0.5, 0.5]]), "must be finite, got nan at row 0"),
-    ],
-)
-def test_bad_policies_are_named(policy, message):
-    with pytest.raises(ValueError, match=message):
-        two_state_chain().values(policy, 0.9)
-
-
-@pytest.mark.parametrize(
     ("changes", "message"),
     [
         ({"transitions": np.zeros((2, 2))}, r"shape \(states, actions, states\), not \(2, 2\)"),

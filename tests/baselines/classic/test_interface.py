@@ -142,18 +142,6 @@ def test_bounds_stand_in_for_those_that_a_box_lacks(peer):
         build(peer, gymnasium.make("CartPole-v1"), bounds=bounds[:3])
 
 
-@pytest.mark.parametrize("peer", FINITE)
-def test_a_tuple_of_finite_parts_is_numbered(peer):
-    env = gymnasium.make("Blackjack-v1")
-    agent = build(peer, env).learn(60)
-    hands = [(20, 10, 0), (13, 2, 1), (4, 1, 0)]
-    assert agent.n_states == 32 * 11 * 2
-    np.testing.assert_array_equal(agent._encode(hands), [20 * 22 + 20, 13 * 22 + 5, 4 * 22 + 2])
-    actions, _ = agent.predict(np.array(hands))
-    assert actions.shape == (3,)
-    assert agent.predict(hands[1])[0] == actions[1]
-
-
 @pytest.mark.parametrize("module", [classic, tile_coder])
 def test_examples_run(module):
     result = doctest.testmod(module)
