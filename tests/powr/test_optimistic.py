@@ -11,8 +11,8 @@ from powr import OptimisticPOWR
 from powr.data import History
 from powr.kernels import Dirac, Exponential, Matern52
 from powr.mirror_descent import softmax
+from powr.optimistic.finite_planner import FinitePlanner
 from powr.optimistic.growing_steps import POLICY_ITERATION, VALUE_ITERATION, settle
-from powr.optimistic.planners import FinitePlanner
 from powr.optimistic.track_record import TrackRecord
 from powr.optimistic.visits import Visits
 from powr.tabular import TabularMDP
