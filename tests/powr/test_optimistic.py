@@ -147,6 +147,9 @@ def test_in_many_states_plans_wait_for_a_share_of_news():
     assert planned[:1001] == [*range(1001)]  # at once
     growth = np.divide(planned[1001:], planned[1000:-1])
     np.testing.assert_allclose(growth, 1.01, atol=0.001)
+    visits.unplanned = set()
+    once_more = [visits.observe((5000, 0), (5001, -1.0, False)) for _ in range(2)]
+    assert once_more == [False, True]  # an unplanned pair that is revisited does not wait
 
 
 # -- boxes ----------------------------------------------------------------------------------------
@@ -220,6 +223,7 @@ def test_a_kernel_that_the_planner_cannot_use_is_refused_with_the_remedy():
         ([[-1.0, -1.0, -1.0], [-1.0]], -1.0, "best discounted return-to-go seen"),
         ([[0.0, 8.0]], 8.0, "best discounted return-to-go seen"),  # its end was what paid
         ([[1.0] * 6], 2.0, "largest repeated reward so far at every step"),
+        ([[1.0] * 5], 1.9375, "best discounted return-to-go seen"),  # the last one at its end
         ([[0.0, 9.0, 0.0, 0.0, 0.0, 0.0]], 9.0, "best discounted return-to-go seen"),  # once only
         ([[0.0], [0.0]], 1.0, "are alike"),
     ],
@@ -286,12 +290,12 @@ def test_the_best_plan_is_chosen_only_where_the_last_episodes_are_clearly_worse(
     for episode in range(8):
         record.add(100.0 + episode % 2, f"good {episode}")
     assert record.choose("newest") == "newest"
-    for episode in range(8):
-        record.add(90.0 + 40 * (episode % 2), "uneven")
+    for episode in range(8):  # worse on average, but by less than its standard error
+        record.add(80.0 + 38 * (episode % 2), "uneven")
     assert record.choose("newest") == "newest"
     for episode in range(8):
         record.add(50.0 + episode % 2, "bad")
-    assert record.choose("newest") == "uneven"
+    assert record.choose("newest") == "good 7"
 
 
 def collapsed(**settings):

@@ -222,6 +222,15 @@ def test_other_wrappers_are_warned_about(saved):
         POWR.load(saved, TimeLimit(gymnasium.make("FrozenLake-v1"), 50))
 
 
+def test_another_time_limit_changes_no_policy_of_the_extension(path):
+    agent = OptimisticPOWR(gymnasium.make("FrozenLake-v1", max_episode_steps=20)).learn(600)
+    agent.save(path)
+    loaded = OptimisticPOWR.load(path, gymnasium.make("FrozenLake-v1"))
+    np.testing.assert_array_equal(
+        loaded.action_probabilities(range(16)), agent.action_probabilities(range(16))
+    )
+
+
 # -- files that are not agents --------------------------------------------------------------------
 
 
