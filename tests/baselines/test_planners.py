@@ -7,7 +7,6 @@ from baselines.planners.optimistic_policy_iteration import OptimisticPolicyItera
 from baselines.planners.optimistic_value_iteration import OptimisticValueIteration
 from powr import OptimisticPOWR
 from powr.tabular import TabularMDP
-from suite.training import run
 from tests.powr.environments import Corridor, displacement_model, linear_system
 
 GAMMA = 0.95
@@ -86,17 +85,3 @@ def test_it_learns_in_finite_spaces_and_boxes_and_cannot_be_saved(planner, tmp_p
         with pytest.raises(ValueError, match=f"a {planner.__name__} cannot be saved: its file"):
             agent.save(tmp_path / "agent.npz")
     assert not list(tmp_path.iterdir())
-
-
-def test_a_run_leaves_no_agent(real_study):
-    block = real_study["algorithms"]["optimistic-value-iteration"]
-    settings = {
-        "environment": real_study["environments"]["FrozenLake-v1"],
-        "algorithm": {"class": block["class"], "settings": block["settings"]},
-        "timesteps": 100,
-        "evaluation": {"episodes": 1, "first": 100, "per_decade": 1},
-    }
-    csv, document, agent = run.run(settings, 1000, "a run")
-    assert csv.count("\n") == 2
-    assert agent is None
-    assert "agent_sha256" not in document

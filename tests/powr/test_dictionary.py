@@ -28,10 +28,6 @@ def test_kernel_is_missed_by_no_more_than_the_tolerance(kernel, tolerance, chunk
     assert np.abs(missing).max() <= dictionary.tolerance * (1 + 1e-6) + 1e-14
 
 
-def test_rank_stops_at_its_maximum():
-    assert grown(Exponential(1.0), 0.0, max_rank=10, chunk=7).rank == 10
-
-
 def test_no_pivots_are_chosen_below_the_rounding_error():
     """A tolerance of 0 would take pivots from what rounding leaves of a smooth kernel."""
     dictionary = Dictionary(Gaussian(1.0), (1,), 0.0, max_rank=1000)

@@ -106,11 +106,6 @@ def test_every_solver_takes_a_custom_kernel():
         np.testing.assert_allclose(values, found[0], atol=1e-6 * np.abs(found[0]).max())
 
 
-def test_the_diagonal_of_a_kernel_without_one_is_read_off_its_gram_matrix():
-    states = np.random.default_rng(0).normal(size=(150, 2))
-    np.testing.assert_allclose(diagonal(linear, states), 0.5 + (states**2).sum(axis=1))
-
-
 def test_an_expansion_too_large_for_one_gram_matrix_is_made_in_parts(monkeypatch):
     coefficients = np.random.default_rng(1).normal(size=(12, 2))
     whole = expansion(Exponential(0.5), OTHER_BOX, BOX, coefficients)

@@ -41,14 +41,6 @@ def test_landmarks_and_neighbours_agree_with_all_of_2000_points():
     assert np.sqrt((error**2).mean()) < 0.01 * np.ptp(values)
 
 
-def test_repeated_centers_are_no_obstacle():
-    centers = np.repeat(np.linspace(0, 1, 10)[:, None], 5, axis=0)
-    kriging = Kriging(Exponential(1.0), centers, 0.0, n_landmarks=4, n_neighbours=12)
-    values = centers[:, 0] ** 2
-    predicted = kriging.weights(centers) @ values
-    np.testing.assert_allclose(predicted, values, atol=1e-3)
-
-
 @pytest.mark.parametrize(("dimensions", "n"), [(2, 8000), (12, 8000), (40, 1000)])
 def test_in_any_dimension_a_spread_covers_the_points(dimensions, n):
     rng = np.random.default_rng(1001)

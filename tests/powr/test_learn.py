@@ -117,13 +117,6 @@ def test_the_same_seed_gives_the_same_bits_and_another_seed_another_run(make):
     assert not np.array_equal(agent.data.columns()[1], make(seed=1).learn(200).data.columns()[1])
 
 
-@both
-def test_without_a_seed_one_is_drawn_and_kept(cls):
-    first, second = cls(Corridor(), seed=None), cls(Corridor(), seed=None)
-    assert first.seed != second.seed
-    assert_same(first.learn(60), cls(Corridor(), seed=first.seed).learn(60))
-
-
 # -- callbacks ------------------------------------------------------------------------------------
 
 

@@ -89,17 +89,6 @@ def test_a_plane_shows_value_policy_and_visits(car):
 # -- files ----------------------------------------------------------------------------------------
 
 
-def test_a_png_is_written_whole_and_leaves_the_agent_as_it_is(tmp_path):
-    agents = [POWR("FrozenLake-v1", seed=1000).learn(100) for _ in range(2)]
-    explain(agents[0], tmp_path / "lake.png")
-    with Image.open(tmp_path / "lake.png") as image:
-        assert image.format == "PNG"
-        assert len(image.convert("RGB").getcolors(100_000)) > 10
-    for agent in agents:
-        agent.learn(100).save(tmp_path / f"{agents.index(agent)}.npz")
-    assert (tmp_path / "0.npz").read_bytes() == (tmp_path / "1.npz").read_bytes()
-
-
 # -- what cannot be drawn -------------------------------------------------------------------------
 
 

@@ -12,7 +12,7 @@ import pytest
 from gymnasium.wrappers import TimeLimit, TransformReward
 
 from powr import POWR, OptimisticPOWR
-from powr.kernels import BUILT_IN, Dirac, Exponential, Gaussian, Matern52
+from powr.kernels import Dirac, Exponential, Gaussian, Matern52
 from powr.storage import algorithm_of
 from tests.powr.environments import Corridor, assert_same, probabilities
 
@@ -132,15 +132,12 @@ def test_another_class_is_refused(saved, path):
         Mine("FrozenLake-v1").save(path)
 
 
-@pytest.mark.parametrize(
-    "kernel", [Dirac(), Gaussian(0.3), Exponential([0.1, 1 / 3]), Matern52([1.0, 2.0])], ids=repr
-)
-def test_built_in_kernels_are_kept(kernel, path):
-    POWR("MountainCar-v0", kernel=kernel).save(path)
-    assert POWR.load(path).kernel == POWR.load(path, kernel=kernel).kernel == kernel
+def test_built_in_kernels_are_kept(path):
+    for kernel in (Dirac(), Gaussian(0.3), Exponential([0.1, 1 / 3]), Matern52([1.0, 2.0])):
+        POWR("MountainCar-v0", kernel=kernel).save(path)
+        assert POWR.load(path).kernel == POWR.load(path, kernel=kernel).kernel == kernel
     with pytest.raises(ValueError, match=r"trained with the kernel .*, not with Gaussian"):
         POWR.load(path, kernel=Gaussian(0.6))
-    assert type(kernel) in BUILT_IN.values()
 
 
 class Doubled:
@@ -178,14 +175,15 @@ def test_the_environment_is_made_again_with_its_arguments_and_time_limit(path):
     assert POWR.load(path).env.spec.max_episode_steps is None
 
 
-UNMAKEABLE = {
-    "no id": Corridor,
-    "wrapped": lambda: TransformReward(gymnasium.make("CartPole-v1"), lambda reward: 2 * reward),
-    "not JSON": lambda: gymnasium.make("FrozenLake-v1", desc=np.array([["S", "G"]])),
-}
-
-
-@pytest.mark.parametrize("make", UNMAKEABLE.values(), ids=UNMAKEABLE)
+@pytest.mark.parametrize(
+    "make",
+    [
+        Corridor,
+        lambda: TransformReward(gymnasium.make("CartPole-v1"), lambda reward: 2 * reward),
+        lambda: gymnasium.make("FrozenLake-v1", desc=np.array([["S", "G"]])),
+    ],
+    ids=["no id", "wrapped", "not JSON"],
+)
 def test_an_environment_that_no_id_makes_must_be_given(make, path):
     POWR(make()).learn(15).save(path)
     with pytest.raises(ValueError, match=r"cannot be made .*: give env"):
@@ -197,18 +195,12 @@ def test_an_environment_that_no_id_makes_must_be_given(make, path):
     ("env", "message"),
     [
         ("CartPole-v1", "trained on FrozenLake-v1, not on CartPole-v1"),
-        (
-            gymnasium.make("FrozenLake-v1", map_name="8x8"),
-            r"observation space Discrete\(16\), but .* Discrete\(64\)",
-        ),
         (Corridor(), r"observation space Discrete\(16\), but .* Discrete\(10\)"),
-        (TransformReward, "env must be"),
     ],
-    ids=["id", "states", "spaces", "no environment"],
 )
 def test_another_environment_is_refused(saved, env, message):
     assert POWR.load(saved, "FrozenLake-v1").num_timesteps == 105
-    with pytest.raises((ValueError, TypeError), match=message):
+    with pytest.raises(ValueError, match=message):
         POWR.load(saved, env)
 
 
@@ -226,9 +218,7 @@ def test_another_time_limit_changes_no_policy_of_the_extension(path):
     agent = OptimisticPOWR(gymnasium.make("FrozenLake-v1", max_episode_steps=20)).learn(600)
     agent.save(path)
     loaded = OptimisticPOWR.load(path, gymnasium.make("FrozenLake-v1"))
-    np.testing.assert_array_equal(
-        loaded.action_probabilities(range(16)), agent.action_probabilities(range(16))
-    )
+    np.testing.assert_array_equal(loaded.action_values(range(16)), agent.action_values(range(16)))
 
 
 # -- files that are not agents --------------------------------------------------------------------

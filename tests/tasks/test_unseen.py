@@ -32,16 +32,6 @@ def test_a_lake_is_the_random_map_of_its_seed_with_95_percent_of_its_optimum(see
     assert block["thresholds"] == [math.floor(95 * optimum) / 100]
 
 
-def test_the_goal_velocity_is_that_of_the_car():
-    env = environments.make(STUDY["environments"]["MountainCar-goal-velocity"])
-    env.reset(seed=0)
-    env.unwrapped.state = np.array([0.495, 0.015])
-    *_, too_slow, _, _ = env.step(2)
-    env.unwrapped.state = np.array([0.495, 0.03])
-    *_, fast_enough, _, _ = env.step(2)
-    assert (too_slow, fast_enough) == (False, True)
-
-
 def test_the_best_play_meets_the_threshold_of_blackjack():
     block = STUDY["environments"]["Blackjack-v1"]
     rng, env, total = np.random.default_rng(0), environments.make(block), 0.0

