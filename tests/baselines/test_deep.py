@@ -92,13 +92,6 @@ def test_exploration_of_dqn_is_spread_over_the_budget_or_the_one_of_its_schedule
     assert reached == pytest.approx(agent.model.exploration_fraction * (schedule or 1000), abs=2)
 
 
-@loops
-def test_copies_of_the_environment_are_stepped_together(name):
-    seen = []
-    build(name, n_envs=4).learn(10, lambda agent: seen.append(agent.num_timesteps))
-    assert seen == [4, 8, 12]
-
-
 def test_normalized_observations_are_scaled_in_evaluation_by_the_statistics_of_training():
     agent = build("a2c", env="MountainCar-v0", n_envs=4, normalize=True).learn(400, never)
     statistics = agent.model.get_env().obs_rms

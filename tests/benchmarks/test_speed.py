@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from benchmarks import growth, long_run, measure, mountain_car, printed_algorithm, speed
+from benchmarks import long_run, measure, mountain_car, printed_algorithm, speed
 
 OUTCOMES = {
     "printed-algorithm": {"printed-algorithm.csv"},
@@ -58,11 +58,6 @@ def test_the_algebra_is_that_of_the_literal_algorithm():
     by_algebra = at_next_states @ printed_algorithm.algebra(kernel, data)
     by_loops = at_next_states @ printed_algorithm.loop_by_loop(data)
     np.testing.assert_allclose(by_algebra, by_loops, rtol=1e-6, atol=1e-6)
-
-
-def test_exponent_of_a_power_law_is_its_power():
-    rows = [{"n": n, "seconds": 3 * n**1.5} for n in growth.SIZES]
-    assert growth.exponent(rows, "seconds") == pytest.approx(1.5)
 
 
 def test_tasks_take_turns_and_are_compared_round_by_round():

@@ -14,6 +14,7 @@ import pytest
 from powr import POWR, OptimisticPOWR
 from powr.command.main import main
 from powr.kernels import Gaussian
+from tests.powr.environments import assert_same
 from tests.support.command_line import call, refused_in_one_line
 
 ROOT = Path(__file__).parents[2]
@@ -56,9 +57,7 @@ def test_train_ends_with_a_table_and_commands_that_work(trained, tmp_path, monke
     assert sorted(os.listdir(tmp_path)) == ["agent.gif", "agent.npz", "agent.png"]
     assert said["render"] == "agent.gif: 6 timesteps, return 1\n"
     assert said["explain"] == "agent.png: what OptimisticPOWR learned on FrozenLake-v1\n"
-    title, header, deterministic, sampled = said["evaluate"].splitlines()
-    assert title == "agent.npz: OptimisticPOWR on FrozenLake-v1, 600 timesteps"
-    assert header.split() == ["100", "episodes", "mean", "std", "min", "max"]
+    *_, deterministic, sampled = said["evaluate"].splitlines()
     assert deterministic.split() == ["deterministic", "1.00", "0.00", "1.00", "1.00"]
     assert re.fullmatch(r"sampled( +\d\.\d\d){4}", sampled)
 
@@ -101,9 +100,7 @@ def test_settings_reach_the_agent_and_overshoots_the_table(tmp_path, capsys):
     given = {"step_size": 0.3, "mirror_steps": 2, "restart": True, "method": "nystrom", "seed": 7}
     with pytest.warns(UserWarning, match="beyond what the rewards allow"):
         expected = POWR(agent.env, kernel=Gaussian([3, 3, 3, 2]), **given).learn(120)
-    states = agent.data.columns()[0]
-    assert (states == expected.data.columns()[0]).all()
-    assert (agent.action_probabilities(states) == expected.action_probabilities(states)).all()
+    assert_same(agent, expected)
 
 
 def test_an_environment_without_time_limit_takes_max_steps(tmp_path, capsys):

@@ -352,8 +352,6 @@ def test_a_finite_space_has_the_dirac_kernel_and_a_box_a_third_of_its_range():
 
 def test_an_unbounded_dimension_has_a_third_of_the_first_epochs_spread():
     agent = POWR("CartPole-v1").learn(150)
-    first = agent.data.columns(0, agent.data.starts[1])[0]
-    bounds = agent.observation_space.high
-    expected = np.ptp(first, axis=0) / 3
-    expected[[0, 2]] = 2 * bounds[[0, 2]] / 3
+    expected = np.ptp(agent.data.columns(0, agent.data.starts[1])[0], axis=0) / 3
+    expected[[0, 2]] = 2 * agent.observation_space.high[[0, 2]] / 3
     np.testing.assert_allclose(agent.model_.kernel.bandwidth, expected, rtol=1e-6)

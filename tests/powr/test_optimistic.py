@@ -12,7 +12,7 @@ from powr.data import History
 from powr.kernels import Dirac, Exponential, Matern52
 from powr.mirror_descent import softmax
 from powr.optimistic.finite_planner import FinitePlanner
-from powr.optimistic.growing_steps import POLICY_ITERATION, VALUE_ITERATION, settle
+from powr.optimistic.growing_steps import settle
 from powr.optimistic.track_record import TrackRecord
 from powr.optimistic.visits import Visits
 from powr.tabular import TabularMDP
@@ -57,19 +57,6 @@ def test_settling_reaches_an_optimal_policy_at_any_scale_of_rewards(seed):
         )
         greedy.append(settled.exponents.argmax(axis=1))
     np.testing.assert_array_equal(greedy, [optimal.argmax(axis=1)] * len(SCALES))
-
-
-@pytest.mark.parametrize("planning", [POLICY_ITERATION, VALUE_ITERATION], ids=["PI", "VI"])
-def test_the_limits_of_mirror_descent_are_policy_and_value_iteration(planning):
-    steps = np.random.default_rng(0).integers([8, 2, 8], size=(300, 3)).tolist()
-    greedy = []
-    for settings in ({}, {"planning": planning}):
-        planner = Planner(**settings)
-        for row, (state, action, next_state) in enumerate(steps):
-            planner.observe((state, action, float(state), next_state, False), row % 20 == 19)
-        planner.plan()
-        greedy.append(planner.policy.greedy(np.arange(8)))
-    np.testing.assert_array_equal(*greedy)
 
 
 # -- finite states --------------------------------------------------------------------------------

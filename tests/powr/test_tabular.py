@@ -62,13 +62,6 @@ def test_action_values_of_taxi_satisfy_the_bellman_equation():
     np.testing.assert_allclose(q, look_ahead, rtol=1e-11)
 
 
-def test_terminating_step_counts_and_nothing_after_it():
-    mdp = two_state_chain()
-    stop = np.array([[1.0, 0.0], [1.0, 0.0]])
-    np.testing.assert_array_equal(mdp.values(stop, 0.5), [1 + 0.5 * 10, 10])
-    assert mdp.expected_return(stop, horizon=100) == 11
-
-
 @small_environments
 def test_expected_return_equals_brute_force(env_id, kwargs):
     env = gymnasium.make(env_id, **kwargs)

@@ -54,17 +54,9 @@ def test_optimal_values_where_nothing_is_random(seed, peer, constants):
         (RMax, {"v_max": OPTIMISM, "known_after": 100}),
         (
             DynaQ,
-            {
-                "initial_value": 0.0,
-                "learning_rate": 0.02,
-                "planning_steps": 10,
-                "epsilon": 0.3,
-            },
+            {"initial_value": 0.0, "learning_rate": 0.02, "planning_steps": 10, "epsilon": 0.3},
         ),
-        (
-            PSRL,
-            {"prior_visits": 1.0, "reward_mean": 0.0, "reward_std": 1.0, "reward_noise": 0.1},
-        ),
+        (PSRL, {"prior_visits": 1.0, "reward_mean": 0.0, "reward_std": 1.0, "reward_noise": 0.1}),
     ],
 )
 def test_a_nearly_optimal_policy_where_steps_are_random(seed, peer, constants):
