@@ -76,13 +76,6 @@ def measure(sizes: Sequence[int], rank: int, steps: int, repeats: int) -> list[d
     return [{"n": n, "steps": steps, **spreads(points[n])} for n in sizes]
 
 
-def exponent(rows: list[dict[str, Any]], column: str) -> float:
-    """Slope of the least-squares line through the medians in log-log scale."""
-    sizes = [row["n"] for row in rows]
-    medians = [row[column] for row in rows]
-    return float(np.polyfit(np.log(sizes), np.log(medians), 1)[0])
-
-
 def new_model(rank: int) -> WorldModel:
     """A Nystrom model with exactly `rank` dictionary points, if there are as many states."""
     return WorldModel(
@@ -98,9 +91,8 @@ def new_model(rank: int) -> WorldModel:
 def descend(model: WorldModel, steps: int) -> NDArray:
     """Mirror descent from the uniform policy: the exponent, as coefficients over the states."""
     uniform = np.zeros((len(model.states_), N_ACTIONS))
-    return mirror_descent(
-        model, uniform, steps=steps, step_size=STEP_SIZE, gamma=GAMMA
-    ).coefficients
+    descent = mirror_descent(model, uniform, steps=steps, step_size=STEP_SIZE, gamma=GAMMA)
+    return descent.coefficients
 
 
 def product_seconds(n: int, rank: int) -> float:
