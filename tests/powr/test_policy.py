@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from powr.data import StateIndex
-from powr.kernels import Dirac, Exponential, Gaussian
+from powr.kernels import Dirac, Exponential
 from powr.mirror_descent import softmax
 from powr.policy import Table, TablePolicy, expand, make_policy
 
@@ -28,7 +28,6 @@ CASES = {
     "labels": (Dirac(), LABELS, OTHER_LABELS),
     "vectors, Dirac": (Dirac(), BOX, OTHER_BOX),
     "vectors": (Exponential(0.5), BOX, OTHER_BOX),
-    "labels on a line": (Gaussian(2.0), LABELS, OTHER_LABELS),
 }
 every_case = pytest.mark.parametrize(("kernel", "states", "others"), CASES.values(), ids=CASES)
 

@@ -51,6 +51,7 @@ def mean_return(env, policy, episodes):
 @pytest.mark.filterwarnings("ignore:.*A Box observation space (minimum|maximum) value is")
 def test_keeps_to_the_interface_of_gymnasium(name):
     check_env(make(name).unwrapped, skip_render_check=True)
+    assert make(name).spec.max_episode_steps == (500 if "CartPole" in name else 200)
 
 
 @every_task
