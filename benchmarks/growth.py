@@ -1,4 +1,7 @@
-"""Time and memory of a fit and 10 PMD steps as the data doubles, with 500 dictionary points."""
+"""Time and memory of a fit and 10 PMD steps as the data doubles, with 500 dictionary points.
+
+And adding one episode to a fitted world model, against a fit from nothing to all the data.
+"""
 
 from __future__ import annotations
 
@@ -12,56 +15,51 @@ import numpy as np
 import threadpoolctl
 from numpy.typing import NDArray
 
-from benchmarks.measure import in_own_process, spreads, timed
+from benchmarks.measure import MIB, Table, in_own_process, ratios, spread, spreads, timed
 from benchmarks.mountain_car import N_ACTIONS, Transitions, explore
-from benchmarks.table import Table
 from powr.kernels import Exponential
 from powr.mirror_descent import mirror_descent
 from powr.world_model import WorldModel
 from suite.training.provenance import peak_memory_bytes
 
-NAME = "growth"
 SIZES = (4000, 8000, 16000, 32000, 64000, 128000)
 QUICK_SIZES = (500, 1000, 2000)
-MIB = 2**20
-POINT = "benchmarks.growth:measure_point"
 KERNEL = Exponential([0.6, 0.06])
 GAMMA = 0.99
 STEP_SIZE = 0.1
 REGULARIZATION = 1e-6
+EPISODE = 200
 CHUNK = 2048  # rows of one product: large enough for BLAS to run at full speed
 
 
 def tables(quick: bool, repeats: int) -> list[Table]:
     sizes, rank, steps = (QUICK_SIZES, 100, 2) if quick else (SIZES, 500, 10)
-    rows = measure(sizes, rank, steps, repeats)
-    growth = Table(
-        NAME,
-        f"Fit and {steps} PMD steps on n MountainCar transitions, {rank} dictionary points",
-        rows,
-        (
+    return [
+        Table(
+            "growth",
+            f"Fit and {steps} PMD steps on n MountainCar transitions, {rank} dictionary points",
+            measure(sizes, rank, steps, repeats),
             "Each point is a process of its own. Product: one plain BLAS product of the blocks of "
-            "a step (n m^2 |A| multiply-adds). Peak MiB includes the base: interpreter,",
+            "a step (n m^2 |A| multiply-adds).\nPeak MiB includes the base: interpreter, "
             "libraries and data, before the fit.",
-        ),
-    )
-    figures = {
-        f"fit and {steps} steps": "seconds",
-        "fit": "fit",
-        "one step": "step",
-        "peak memory": "peak MiB",
-        "peak memory above base": "MiB above base",
-    }
-    exponents = [
-        {
-            "figure": figure,
-            "exponent": exponent(rows, column),
-            "of the last doubling": exponent(rows[-2:], column),
-        }
-        for figure, column in figures.items()
+        )
     ]
-    question = f"Fitted exponents in n, {sizes[0]:,} to {sizes[-1]:,}"
-    return [growth, Table("growth-exponents", question, exponents)]
+
+
+def episode_tables(quick: bool, repeats: int) -> list[Table]:
+    n, rank = (2000, 100) if quick else (100_000, 500)
+    data = explore(n + repeats * EPISODE)
+    model = new_model(rank).fit(*data.rows(slice(n)))
+    added, refitted = [], []
+    for size in range(n, n + repeats * EPISODE, EPISODE):
+        episode = data.rows(slice(size, size + EPISODE))
+        everything = data.rows(slice(size + EPISODE))
+        added.append(timed(lambda episode=episode: model.partial_fit(*episode))[0])
+        refitted.append(timed(lambda data=everything: new_model(rank).fit(*data))[0])
+    row = {"n": n, "rank": model.rank_, **spread("added", added), **spread("refitted", refitted)}
+    row |= ratios("refitted / added", refitted, added)
+    question = f"Adding {EPISODE} transitions to n by partial_fit, against a fit from nothing"
+    return [Table("episode", question, [row])]
 
 
 def measure(sizes: Sequence[int], rank: int, steps: int, repeats: int) -> list[dict[str, Any]]:
@@ -73,15 +71,9 @@ def measure(sizes: Sequence[int], rank: int, steps: int, repeats: int) -> list[d
         for round_ in range(repeats):
             for n in sizes:
                 print(f"round {round_ + 1} of {repeats}: n = {n:,}", file=sys.stderr)
-                points[n].append(in_own_process(POINT, str(data), n, rank, steps))
+                point = in_own_process("benchmarks.growth:measure_point", str(data), n, rank, steps)
+                points[n].append(point)
     return [{"n": n, "steps": steps, **spreads(points[n])} for n in sizes]
-
-
-def exponent(rows: list[dict[str, Any]], column: str) -> float:
-    """Slope of the least-squares line through the medians in log-log scale."""
-    sizes = [row["n"] for row in rows]
-    medians = [row[column].median for row in rows]
-    return float(np.polyfit(np.log(sizes), np.log(medians), 1)[0])
 
 
 def new_model(rank: int) -> WorldModel:
@@ -99,9 +91,8 @@ def new_model(rank: int) -> WorldModel:
 def descend(model: WorldModel, steps: int) -> NDArray:
     """Mirror descent from the uniform policy: the exponent, as coefficients over the states."""
     uniform = np.zeros((len(model.states_), N_ACTIONS))
-    return mirror_descent(
-        model, uniform, steps=steps, step_size=STEP_SIZE, gamma=GAMMA
-    ).coefficients
+    descent = mirror_descent(model, uniform, steps=steps, step_size=STEP_SIZE, gamma=GAMMA)
+    return descent.coefficients
 
 
 def product_seconds(n: int, rank: int) -> float:

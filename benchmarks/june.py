@@ -5,20 +5,18 @@ And one fit with one step on a million transitions.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 import threadpoolctl
 
 from benchmarks import growth
-from benchmarks.growth import MIB
-from benchmarks.measure import in_own_process, spreads, timed
-from benchmarks.table import Table
+from benchmarks.measure import MIB, Table, in_own_process, spreads, timed
 from powr import POWR
 from powr.kernels import Gaussian
 from suite.training.provenance import peak_memory_bytes
 
-NAME = "june"
 SEED = 1000  # a development seed
 CALLS = 2000  # of predict
 
@@ -32,10 +30,10 @@ def tables(quick: bool, repeats: int) -> list[Table]:
     ]
     return [
         Table(
-            NAME,
+            "june",
             f"POWR on MountainCar-v0, Gaussian (0.1, 0.01), one episode per epoch, seed {SEED}",
             rows,
-            ("Without evaluation. Predict: one observation, deterministic.",),
+            "Without evaluation. Predict: one observation, deterministic.",
         ),
         Table("million", "One fit and one step, Nystrom", large_fits(n, rank)),
     ]
@@ -63,15 +61,9 @@ def train(timesteps: int) -> dict[str, float]:
 def large_fits(n: int, rank: int) -> list[dict[str, Any]]:
     """A fit and a step on an eighth of the data and on all; the exponent between them."""
     points = growth.measure((n // 8, n), rank, steps=1, repeats=1)
-    exponents = [None, growth.exponent(points, "seconds")]
+    exponents = [None, math.log(points[1]["seconds"] / points[0]["seconds"], 8)]
     return [
-        {
-            "n": point["n"],
-            "rank": point["rank"],
-            "seconds": point["seconds"].median,
-            "exponent": exponent,
-            "peak MiB": point["peak MiB"].median,
-            "MiB of the data": point["peak MiB"].median - point["MiB above base"].median,
-        }
+        {column: point[column] for column in ("n", "rank", "seconds", "peak MiB")}
+        | {"exponent": exponent}
         for point, exponent in zip(points, exponents, strict=True)
     ]

@@ -7,6 +7,7 @@ ratio owes nothing to slow loops.
 
 from __future__ import annotations
 
+import statistics
 import sys
 from collections.abc import Iterator
 from functools import partial
@@ -18,17 +19,13 @@ from numpy.typing import NDArray
 from benchmarks.growth import GAMMA, REGULARIZATION, STEP_SIZE, descend
 from benchmarks.literal import kernels as literal
 from benchmarks.literal.algorithm1 import algorithm1
-from benchmarks.measure import Spread, in_turns, ratios, timed
+from benchmarks.measure import Table, in_turns, ratios, spread, timed
 from benchmarks.mountain_car import N_ACTIONS, Transitions, explore
-from benchmarks.table import Table
 from powr.kernels import Exponential, Gaussian, Kernel
 from powr.world_model import WorldModel
 
-NAME = "printed-algorithm"
 SIZES = (1000, 2000, 4000)
 QUICK_SIZES = (200, 400)
-Row = dict[str, Any]
-
 SMOOTH = [0.3, 0.03]  # bandwidth of the kernel with which the literal algorithm is timed
 
 
@@ -71,32 +68,21 @@ def tables(quick: bool, repeats: int) -> list[Table]:
         for cases in CASES
         for row in compare(cases, data.rows(slice(n)), repeats)
     ]
-    speed, agreement = map(list, zip(*rows, strict=True))
     return [
         Table(
-            NAME,
+            "printed-algorithm",
             "One fit and one PMD step on n MountainCar transitions, against Algorithm 1",
-            speed,
-            (
-                "Algorithm 1: benchmarks/literal, its Gram matrices by Python loops (timed once).",
-                "Algebra: the same products and inverses, with Gram matrices computed at once.",
-            ),
-        ),
-        Table(
-            "agreement",
-            f"Relative error of the action values, lambda = {REGULARIZATION:g}, gamma = {GAMMA:g}",
-            agreement,
-            (
-                "At each next state, as a share of its largest action value; worst, or median.",
-                "Solve: (K + n lambda - gamma M) c = y, one unknown per transition. The last",
-                "column is the error of Algorithm 1 itself, which its explicit inverses cause.",
-            ),
-        ),
+            rows,
+            "Algorithm 1: benchmarks/literal, its Gram matrices by Python loops (timed once).\n"
+            "Algebra: the same products and inverses, with Gram matrices computed at once.\n"
+            "Off Algorithm 1: largest error of the action values at a next state, as a share of "
+            "its largest action value.",
+        )
     ]
 
 
-def compare(cases: tuple[Case, ...], data: Transitions, repeats: int) -> Iterator[tuple[Row, Row]]:
-    """The cases, which share a kernel, against one run of Algorithm 1: speed and agreement."""
+def compare(cases: tuple[Case, ...], data: Transitions, repeats: int) -> Iterator[dict[str, Any]]:
+    """The cases, which share a kernel, against one run of Algorithm 1."""
     kernel = cases[0].kernel
     print(f"n = {len(data.actions):,}: {kernel}", file=sys.stderr)
     tasks = {case.method: partial(case.fit_and_step, data) for case in cases}
@@ -105,38 +91,24 @@ def compare(cases: tuple[Case, ...], data: Transitions, repeats: int) -> Iterato
     loop_seconds = None
     if isinstance(kernel, Gaussian) and kernel.bandwidth.tolist() == SMOOTH:
         loop_seconds, printed = timed(partial(loop_by_loop, data))
-    at_next_states = kernel(data.next_states, data.states)
-    q_printed, q_solved = at_next_states @ printed, at_next_states @ plain_solve(kernel, data)
+    q_printed = kernel(data.next_states, data.states) @ printed
     for case in cases:
         seconds, (model, coefficients) = timings[case.method]
         q = model.function(coefficients)(data.next_states)
-        median = Spread.of(seconds).median
-        compared = {
+        errors = np.abs(q - q_printed).max(axis=1) / np.abs(q_printed).max(axis=1)
+        yield {
             "n": len(data.actions),
             "kernel": repr(kernel),
             "method": case.method,
             "tolerance": case.tolerance if case.method == "nystrom" else None,
             "rank": model.rank_,
-        }
-        speed = {
-            "seconds": Spread.of(seconds),
+            **spread("seconds", seconds),
             "Algorithm 1": loop_seconds,
-            "times faster": loop_seconds and loop_seconds / median,
-            "algebra": Spread.of(algebra_seconds),
-            "times faster than algebra": ratios(algebra_seconds, seconds),
+            "times faster": loop_seconds and loop_seconds / statistics.median(seconds),
+            **spread("algebra", algebra_seconds),
+            **ratios("times faster than algebra", algebra_seconds, seconds),
+            "off Algorithm 1": errors.max(),
         }
-        agreement = {
-            "off Algorithm 1": errors(q, q_printed).max(),
-            "off solve": errors(q, q_solved).max(),
-            "median off solve": np.median(errors(q, q_solved)),
-            "Algorithm 1 off solve": errors(q_printed, q_solved).max(),
-        }
-        yield compared | speed, compared | agreement
-
-
-def errors(q: NDArray, truth: NDArray) -> NDArray:
-    """The largest error at each state, relative to its largest action value."""
-    return np.abs(q - truth).max(axis=1) / np.abs(truth).max(axis=1)
 
 
 def loop_by_loop(data: Transitions) -> NDArray:
@@ -156,22 +128,10 @@ def loop_by_loop(data: Transitions) -> NDArray:
 
 def algebra(kernel: Kernel, data: Transitions) -> NDArray:
     """C after one iteration: the matrices, products and inverses of Algorithm 1."""
-    K, M, E = matrices(kernel, data)
-    K_inverse = np.linalg.inv(K)
-    c = np.linalg.inv(np.eye(len(K)) - GAMMA * K_inverse @ M) @ (K_inverse @ data.rewards)
-    return c[:, None] * E
-
-
-def plain_solve(kernel: Kernel, data: Transitions) -> NDArray:
-    """The same C by one solve with one unknown per transition, no inverse: the judge."""
-    K, M, E = matrices(kernel, data)
-    return np.linalg.solve(K - GAMMA * M, data.rewards)[:, None] * E
-
-
-def matrices(kernel: Kernel, data: Transitions) -> tuple[NDArray, NDArray, NDArray]:
-    """K with its ridge, M of the uniform policy, and the one-hot actions E."""
     n = len(data.actions)
     E = np.eye(N_ACTIONS)[data.actions]
     K = kernel(data.states, data.states) * (E @ E.T) + n * REGULARIZATION * np.eye(n)
-    M = kernel(data.next_states, data.states) / N_ACTIONS
-    return K, M * ~data.terminated[:, None], E
+    M = kernel(data.next_states, data.states) / N_ACTIONS * ~data.terminated[:, None]
+    K_inverse = np.linalg.inv(K)
+    c = np.linalg.inv(np.eye(n) - GAMMA * K_inverse @ M) @ (K_inverse @ data.rewards)
+    return c[:, None] * E

@@ -14,44 +14,33 @@ from pathlib import Path
 
 import threadpoolctl
 
-from benchmarks import episode, growth, growth_figure, june, printed_algorithm, tabular, targets
-from benchmarks.table import RESULTS, publish
+from benchmarks import growth, growth_figure, june, printed_algorithm, tabular
+from benchmarks.measure import RESULTS, publish
 from powr.command.options import count
 from powr.files import write_together
 from suite.training import provenance
 
-BENCHMARKS = {module.NAME: module for module in (printed_algorithm, growth, episode, june, tabular)}
-
-
-def describe(machine: dict) -> str:
-    blas = {
-        f"{pool['internal_api']} {pool['version']} ({pool['architecture']}), "
-        f"{pool['num_threads']} thread"
-        for pool in machine["thread_pools"]
-        if pool["user_api"] == "blas"
-    }
-    versions = ", ".join(f"{name} {machine['packages'][name]}" for name in ("numpy", "scipy"))
-    return (
-        f"{machine['cpu']}, {machine['cores']} cores, load {machine['load_average']:.1f}; "
-        f"{'; '.join(sorted(blas))}; Python {machine['python']}, {versions}\n"
-        "Seconds are CPU seconds of one core: median (least to most over the repeats)."
-    )
+BENCHMARKS = {
+    "printed-algorithm": printed_algorithm.tables,
+    "growth": growth.tables,
+    "episode": growth.episode_tables,
+    "june": june.tables,
+    "tabular": tabular.tables,
+}
 
 
 def run(names: list[str], quick: bool, repeats: int, out: Path) -> None:
-    """Print and write each table as soon as it is measured, then judge all that are there."""
-    load = {"cores": os.cpu_count(), "load_average": os.getloadavg()[0]}
-    machine = provenance.collect() | load
-    print(describe(machine), flush=True)
+    """Print and write each table as soon as it is measured."""
+    load = os.getloadavg()[0]
+    machine = provenance.collect() | {"cores": os.cpu_count(), "load_average": load}
+    print(f"{machine['cpu']}, {machine['cores']} cores, load {load:.1f}; CPU seconds of one core")
     write_together({out / "machine.json": json.dumps(machine, indent=1) + "\n"})
     for name in names:
         print(f"\n> python -m benchmarks.speed --only {name}", flush=True)
-        for table in BENCHMARKS[name].tables(quick, repeats):
+        for table in BENCHMARKS[name](quick, repeats):
             publish(table, out)
-    if growth.NAME in names:
-        write_together(growth_figure.files(out / f"{growth.NAME}.csv"))
-    if not quick and (judged := targets.judge(out)):
-        publish(judged, out)
+    if "growth" in names:
+        write_together(growth_figure.files(out / "growth.csv"))
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -3,11 +3,11 @@
     python -m benchmarks.tune_peers                  every peer
     python -m benchmarks.tune_peers rmax psrl        some of them
 
-The effort is the same for every peer: ten settings per environment, three seeds that no result is
-reported on, one budget per environment. results/tuning/<peer>.csv has one row per
-environment, setting and seed; what it already holds is not run again, so delete it after a change
-of the peer's code. The setting with the smallest median lasting arrival is chosen; the larger mean
-final return breaks ties.
+The effort is the same for every peer: ten settings per environment (benchmarks/tuning.yaml), three
+seeds that no result is reported on, one budget per environment. results/tuning/<peer>.csv has one
+row per environment, setting and seed; what it already holds is not run again, so delete it after a
+change of the peer's code. The setting with the smallest median lasting arrival is chosen; the
+larger mean final return breaks ties.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ import math
 import statistics
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import yaml
 
 import baselines
 from powr.files import write_together
@@ -51,260 +53,25 @@ SHORTER = {("powr", "MountainCar-v0"): 8_000, ("psrl", "FrozenLake-slippery-8x8"
 Setting = dict[str, Any]
 
 
-def product(**values: Any) -> list[Setting]:
-    """Every combination; a value that is no list stands in all of them."""
-    lists = [value if isinstance(value, list) else [value] for value in values.values()]
-    return [dict(zip(values, chosen, strict=True)) for chosen in itertools.product(*lists)]
+def product(entry: Setting) -> list[Setting]:
+    """Every combination of an entry's lists; a value that is no list stands in all of them."""
+    lists = [value if isinstance(value, list) else [value] for value in entry.values()]
+    return [dict(zip(entry, chosen, strict=True)) for chosen in itertools.product(*lists)]
 
 
-DYNA_Q_GREEDY = {"gamma": 0.95, "learning_rate": 1.0, "epsilon": 0.0}
-DYNA_Q_OF_THE_TEXTBOOK = product(
-    initial_value=0.0, planning_steps=50, gamma=0.95, learning_rate=[0.1, 1.0], epsilon=0.1
-)
+def read_settings(path: Path) -> dict[str, dict[str, list[Setting]]]:
+    """The settings to try, by peer and environment, in the order of the file."""
+    peers = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return {
+        peer: {
+            env: [setting for entry in entries for setting in product(entry)]
+            for env, entries in by_env.items()
+        }
+        for peer, by_env in peers.items()
+    }
 
 
-DYNA_Q_ON_ICE = [
-    *product(
-        initial_value=1.0,
-        planning_steps=10,
-        gamma=[0.95, 0.99],
-        learning_rate=[0.03, 0.1, 0.3],
-        epsilon=0.0,
-    ),
-    *product(
-        initial_value=1.0, planning_steps=50, gamma=0.99, learning_rate=[0.03, 0.1], epsilon=0.0
-    ),
-    *product(
-        initial_value=0.0, planning_steps=10, gamma=0.99, learning_rate=[0.03, 0.1], epsilon=0.1
-    ),
-]
-PSRL_ON_ICE = [
-    *product(
-        prior_visits=[0.01, 0.1, 1.0],
-        reward_mean=0.0,
-        reward_std=[0.03, 0.3],
-        reward_noise=0.01,
-        gamma=0.99,
-    ),
-    *product(
-        prior_visits=0.1, reward_mean=0.0, reward_std=[0.03, 0.3], reward_noise=0.3, gamma=0.99
-    ),
-    *product(
-        prior_visits=0.1, reward_mean=0.0, reward_std=[0.03, 0.3], reward_noise=0.01, gamma=0.95
-    ),
-]
-# CartPole-v1 ends beyond the first and the third; its two velocities have no bounds.
-CART_POLE_BOUNDS = ((-2.4, 2.4), (-3.0, 3.0), (-0.21, 0.21), (-3.5, 3.5))
-# Boxes of four and six dimensions fill up: fewer points and plans keep a run within a minute.
-CME_IN_LARGE_BOXES = {"max_points": 1000, "growth": 0.2}
-
-
-def powr_kernel(name: str, bandwidth: list[float]) -> Setting:
-    return {"kernel": {"name": name, "bandwidth": bandwidth}, "max_rank": 600}
-
-
-SETTINGS: dict[str, dict[str, list[Setting]]] = {
-    "powr": {
-        "FrozenLake-v1": [
-            *product(step_size=[0.1, 1.0], mirror_steps=[1, 10], restart=[False, True]),
-            *product(step_size=10.0, mirror_steps=10, restart=[False, True]),
-        ],
-        "Taxi-v3": [
-            *product(step_size=0.1, mirror_steps=1, restart=False),
-            *product(step_size=[0.003, 0.01], mirror_steps=10, restart=False),
-            *product(step_size=[0.1, 0.03, 0.01], mirror_steps=[10, 30], restart=True),
-            *product(step_size=0.01, mirror_steps=100, restart=True),
-        ],
-        "MountainCar-v0": [
-            *product(
-                step_size=[0.1, 1.0],
-                mirror_steps=1,
-                restart=False,
-                **powr_kernel("Gaussian", [0.1, 0.01]),
-            ),
-            *product(
-                step_size=[0.1, 1.0],
-                mirror_steps=1,
-                restart=False,
-                **powr_kernel("Exponential", [0.6, 0.06]),
-            ),
-            *(
-                {"step_size": 1.0, "mirror_steps": 10, "restart": True, **kernel}
-                for kernel in (
-                    powr_kernel("Gaussian", [0.1, 0.01]),
-                    powr_kernel("Gaussian", [0.3, 0.03]),
-                    powr_kernel("Exponential", [0.3, 0.03]),
-                    powr_kernel("Exponential", [0.6, 0.06]),
-                    powr_kernel("Exponential", [1.2, 0.12]),
-                )
-            ),
-            *product(
-                step_size=0.1,
-                mirror_steps=30,
-                restart=True,
-                **powr_kernel("Exponential", [0.6, 0.06]),
-            ),
-        ],
-    },
-    "rmax": {
-        "FrozenLake-v1": [
-            *product(v_max=[1.0, 10.0, 100.0], known_after=1, gamma=[0.95, 0.99]),
-            *product(v_max=[1.0, 10.0], known_after=2, gamma=[0.95, 0.99]),
-        ],
-        "Taxi-v3": product(v_max=[0.0, 5.0, 10.0, 20.0, 2000.0], known_after=1, gamma=[0.95, 0.99]),
-        "FrozenLake-slippery-4x4": product(
-            v_max=1.0, known_after=[5, 10, 20, 50, 100], gamma=[0.95, 0.99]
-        ),
-        "FrozenLake-slippery-8x8": product(
-            v_max=1.0, known_after=[5, 10, 20, 50, 100], gamma=[0.99, 0.999]
-        ),
-        "CliffWalking-v1": product(
-            v_max=[-10.0, -5.0, 0.0, 10.0, 100.0], known_after=1, gamma=[0.95, 0.99]
-        ),
-    },
-    "dyna_q": {
-        "FrozenLake-v1": [
-            *product(
-                initial_value=[0.0, 1.0],
-                planning_steps=[10, 50],
-                gamma=[0.95, 0.99],
-                learning_rate=1.0,
-                epsilon=0.0,
-            ),
-            *DYNA_Q_OF_THE_TEXTBOOK,
-        ],
-        "Taxi-v3": [
-            *product(initial_value=[0.0, 10.0, 20.0], planning_steps=50, **DYNA_Q_GREEDY),
-            *product(initial_value=[0.0, 10.0], planning_steps=100, **DYNA_Q_GREEDY),
-            *product(initial_value=10.0, planning_steps=[10, 20], **DYNA_Q_GREEDY),
-            *product(
-                initial_value=10.0, planning_steps=50, gamma=0.99, learning_rate=1.0, epsilon=0.0
-            ),
-            *DYNA_Q_OF_THE_TEXTBOOK,
-        ],
-        "FrozenLake-slippery-4x4": DYNA_Q_ON_ICE,
-        "FrozenLake-slippery-8x8": DYNA_Q_ON_ICE,
-        "CliffWalking-v1": [
-            *product(initial_value=[-5.0, 0.0, 10.0], planning_steps=[10, 50], **DYNA_Q_GREEDY),
-            *product(
-                initial_value=0.0,
-                planning_steps=[10, 50],
-                gamma=0.99,
-                learning_rate=1.0,
-                epsilon=0.0,
-            ),
-            *DYNA_Q_OF_THE_TEXTBOOK,
-        ],
-    },
-    "optimistic_q": {
-        "FrozenLake-v1": [
-            *product(initial_value=1.0, learning_rate=[0.5, 1.0], gamma=[0.9, 0.95, 0.99]),
-            *product(initial_value=[0.1, 0.5], learning_rate=1.0, gamma=[0.9, 0.95]),
-        ],
-        "Taxi-v3": product(
-            initial_value=[-10.0, -5.0, 0.0, 10.0, 20.0], learning_rate=1.0, gamma=[0.95, 0.99]
-        ),
-    },
-    "psrl": {
-        "FrozenLake-v1": [
-            *product(
-                prior_visits=[0.001, 0.01, 0.1],
-                reward_mean=0.0,
-                reward_std=[0.03, 0.1, 1.0],
-                reward_noise=0.01,
-                gamma=0.95,
-            ),
-            *product(
-                prior_visits=0.0001, reward_mean=0.0, reward_std=0.03, reward_noise=0.01, gamma=0.95
-            ),
-        ],
-        "Taxi-v3": [
-            *product(
-                prior_visits=0.0001,
-                reward_mean=0.0,
-                reward_std=[0.3, 0.1, 1.0, 3.0],
-                reward_noise=0.01,
-                gamma=0.95,
-            ),
-            *product(
-                prior_visits=[0.001, 0.01],
-                reward_mean=0.0,
-                reward_std=[0.1, 0.3, 1.0],
-                reward_noise=0.01,
-                gamma=0.95,
-            ),
-        ],
-        "FrozenLake-slippery-4x4": PSRL_ON_ICE,
-        "FrozenLake-slippery-8x8": PSRL_ON_ICE,
-        "CliffWalking-v1": [
-            *product(
-                prior_visits=[0.0001, 0.001, 0.01],
-                reward_mean=0.0,
-                reward_std=[0.3, 1.0, 3.0],
-                reward_noise=0.01,
-                gamma=0.95,
-            ),
-            *product(
-                prior_visits=0.001, reward_mean=0.0, reward_std=1.0, reward_noise=0.01, gamma=0.99
-            ),
-        ],
-    },
-    "sarsa_lambda": {
-        "MountainCar-v0": [
-            *product(step_size=[0.5, 1.0, 0.25], trace_decay=0.9, tiles=8, epsilon=0.0),
-            *product(step_size=[0.5, 1.0], trace_decay=[0.8, 0.95], tiles=8, epsilon=0.0),
-            *product(step_size=0.5, trace_decay=0.9, tiles=[4, 16], epsilon=0.0),
-            *product(step_size=0.5, trace_decay=0.9, tiles=8, epsilon=0.1),
-        ],
-    },
-    "lspi": {
-        "MountainCar-v0": [
-            *product(centers=[8, 10, 12], regularization=0.01, epsilon=[0.0, 0.1], gamma=0.99),
-            *product(centers=10, regularization=[0.001, 0.1], epsilon=0.0, gamma=0.99),
-            *product(centers=10, regularization=0.01, epsilon=0.0, gamma=[0.98, 0.995]),
-        ],
-        "CartPole-v1": [
-            {**setting, "growth": 0.2, "bounds": CART_POLE_BOUNDS}
-            for setting in (
-                *product(
-                    centers=[3, 4], regularization=0.01, epsilon=[0.0, 0.1], gamma=[0.95, 0.99]
-                ),
-                *product(centers=4, regularization=[0.001, 0.1], epsilon=0.1, gamma=0.99),
-            )
-        ],
-        "Acrobot-v1": [
-            *product(
-                centers=2,
-                regularization=[0.001, 0.01, 0.1, 1.0],
-                epsilon=[0.0, 0.1],
-                gamma=0.99,
-                growth=0.2,
-            ),
-            *product(centers=2, regularization=0.01, epsilon=[0.0, 0.1], gamma=0.98, growth=0.2),
-        ],
-    },
-    "cme_value_iteration": {
-        "MountainCar-v0": [
-            *product(bandwidth=[0.3, 0.6, 0.9], resolution=[0.01, 0.02], gamma=0.99),
-            *product(bandwidth=[0.3, 0.6, 0.9], resolution=0.01, gamma=0.999),
-            *product(bandwidth=0.6, resolution=0.01, gamma=0.98),
-        ],
-        "CartPole-v1": [
-            {**setting, **CME_IN_LARGE_BOXES, "bounds": CART_POLE_BOUNDS}
-            for setting in (
-                *product(bandwidth=[0.3, 0.9, 2.0], resolution=[0.03, 0.06], gamma=0.99),
-                *product(bandwidth=[0.9, 2.0], resolution=0.03, gamma=[0.98, 0.999]),
-            )
-        ],
-        "Acrobot-v1": [
-            {**setting, **CME_IN_LARGE_BOXES}
-            for setting in (
-                *product(bandwidth=[0.3, 0.9, 2.0], resolution=[0.03, 0.06], gamma=0.99),
-                *product(bandwidth=[0.3, 0.9], resolution=0.06, gamma=[0.95, 0.999]),
-            )
-        ],
-    },
-}
+SETTINGS = read_settings(Path(__file__).with_name("tuning.yaml"))
 
 
 class Outcome(NamedTuple):

@@ -27,7 +27,7 @@ HELP = {
     "max_rank": "state-action pairs up to which auto is exact, and largest rank of nystrom",
     "prior": "value of unvisited state-action pairs",
     "plan_within_episodes": "plan also during episodes",
-    "cautious": "show a policy that avoids what was not visited",
+    "cautious": "show a policy that avoids unvisited state-action pairs",
     "keep_best": "show the plan of the best episodes if the last are worse",
     "terminal_values": "take a reward paid on termination for the terminal state's value",
     "seed": "seed of all random draws",

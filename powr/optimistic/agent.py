@@ -20,9 +20,10 @@ from numpy.typing import NDArray
 from powr.environments.agent import Agent, Callback
 from powr.environments.episodes import limit_of
 from powr.kernels import Dirac, Kernel
+from powr.optimistic.box_planner import BoxPlanner
 from powr.optimistic.diagnosis import failure, shifting_observations
+from powr.optimistic.finite_planner import IMAGINED_PER_LOG_VISITS, FinitePlanner
 from powr.optimistic.growing_steps import MIRROR_DESCENT
-from powr.optimistic.planners import IMAGINED_PER_LOG_VISITS, BoxPlanner, FinitePlanner
 from powr.policy import Policy
 from powr.validation import (
     check_count,
@@ -70,7 +71,7 @@ class OptimisticPOWR(Agent):
     plan_within_episodes : bool, default=True
         Whether to plan as soon as something was learned, or only between episodes.
     cautious : bool, default=True
-        Whether `predict` avoids what was not visited, or shows the optimistic policy that acts.
+        Whether `predict` avoids unvisited pairs, or shows the optimistic policy that acts.
     keep_best : bool, default=True
         In a box, whether `predict` shows the plan of the best episodes in a row where the last ones
         were clearly worse, or always the newest plan.
@@ -192,7 +193,7 @@ class OptimisticPOWR(Agent):
 
     @contextmanager
     def _changing(self) -> Iterator[FinitePlanner | BoxPlanner]:
-        """Whatever an interrupt or an error leaves half changed is dropped."""
+        """Drop the planner if an interrupt or an error leaves it half updated."""
         planner = self._planner
         try:
             yield planner
@@ -202,12 +203,8 @@ class OptimisticPOWR(Agent):
 
     def _replayed(self, plan_times: list[int]) -> FinitePlanner | BoxPlanner:
         """A planner that has seen all data, and planned after each of these numbers of them."""
-        planner, starts, ended = (
-            self._new_planner(),
-            set(self.data.starts),
-            self.data.ended.tolist(),
-        )
-        planned = set(plan_times)
+        planner = self._new_planner()
+        starts, planned, ended = set(self.data.starts), set(plan_times), self.data.ended.tolist()
         columns = [
             column.tolist() if column.ndim == 1 else column for column in self.data.columns()
         ]

@@ -8,11 +8,12 @@ from gymnasium.wrappers import NormalizeObservation
 
 from powr.environments.episodes import layers_of
 
-# Fewer episodes say little.
+# With fewer episodes there is too little evidence.
 _MANY_EPISODES = 40
 
-# The best returns are lost if none of the second half comes within this share of their range, and
-# the noise of single returns does not explain it: so many standard deviations of the second half.
+# The best return counts as lost if no episode of the second half comes within this share of the
+# range of all returns, and within so many standard deviations of the second half: single returns
+# may be noisy.
 _SHARE_OF_RANGE = 0.25
 _DEVIATIONS = 3.0
 

@@ -91,10 +91,6 @@ class DisplacementModel:
     terminal_values : whether a reward paid on termination is the value of the terminal state, which
         otherwise is 0.
     step_size, mirror_steps, planning : of mirror descent, see `settle`.
-
-    Attributes
-    ----------
-    is_summed : whether the policy's exponent sums over all steps, as with a given `step_size`.
     """
 
     def __init__(
@@ -113,7 +109,6 @@ class DisplacementModel:
     ):
         states, actions, rewards, next_states, terminated = columns
         self.gamma, self.prior = gamma, prior
-        self.is_summed = step_size is not None
         self.scale = ranges(np.vstack([states, next_states]))
         states, next_states = states / self.scale, next_states / self.scale
         # A terminating step pays the usual reward, and the rest as the value of its terminal state.
@@ -190,7 +185,7 @@ class DisplacementModel:
         self._coefficients = cho_solve(factor, self.values - self.prior)
         # Action values are linear in values: a sum of them over steps is one of the mean values.
         self._sharpness, self._policy_coefficients = self.settled.step_size, self._coefficients
-        if self.is_summed:
+        if step_size is not None:
             self._sharpness *= self.settled.n_steps
             self._policy_coefficients = cho_solve(factor, summed / self.settled.n_steps)
 
@@ -199,10 +194,6 @@ class DisplacementModel:
         predicted = self.map(states)
         reached = states[:, None] + predicted[:, :, :-1]
         return predicted[:, :, -1], reached.reshape(-1, states.shape[1])
-
-    def value(self, states: NDArray) -> NDArray:
-        """The values at states in units of the ranges."""
-        return self._interpolate(states, self._coefficients)
 
     def action_values(self, states: ArrayLike) -> NDArray:
         """q = r + gamma T v at n states, (n, n_actions)."""
@@ -218,11 +209,8 @@ class DisplacementModel:
     def _back_up(self, states: ArrayLike, coefficients: NDArray) -> NDArray:
         scaled = check_states(states, shape=self.centers.shape[1:]) / self.scale
         rewards, reached = self._look_ahead(scaled)
-        after = self._interpolate(reached, coefficients)
+        after = self.prior + expansion(self.kernel, reached, self.centers, coefficients)
         return rewards + self.gamma * after.reshape(rewards.shape)
-
-    def _interpolate(self, states: NDArray, coefficients: NDArray) -> NDArray:
-        return self.prior + expansion(self.kernel, states, self.centers, coefficients)
 
 
 def ranges(states: NDArray) -> NDArray:

@@ -26,12 +26,12 @@ from powr.kernels import Stationary
 _LANDMARK_JITTER = 1e-10
 _NEIGHBOUR_JITTER = 1e-8
 
-# A grid's cells are longer by this factor than those of the one before, which in six dimensions
-# takes three small cells in four. Fewer points than one in so many of those wanted are too few.
+# Each grid's cells are longer than those of the last by this factor; in six dimensions that drops
+# three cells in four. Stop coarsening below n_points / _FEW points.
 _COARSER = 1.25
 _FEW = 4
 
-# Points among which those far from each other are looked for, in units of those wanted.
+# Candidates for points that are far from each other, as a multiple of the number wanted.
 _CANDIDATES = 8
 
 # Queries worked on at once: few enough for their neighbours' features to stay in cache, and in many
@@ -58,36 +58,33 @@ class Weights:
 class Kriging:
     """Predictions from values at `centers`, (n, d), under a stationary kernel.
 
-    `noise` is the variance of the values as a share of the kernel's, one number or one per center.
-    With as many landmarks as centers there are no neighbours to add: the prediction is exact.
+    `noise` is the variance of the values as a share of the kernel's. With as many landmarks as
+    centers there are no neighbours to add: the prediction is exact.
     """
 
     def __init__(
         self,
         kernel: Stationary,
         centers: NDArray,
-        noise: NDArray | float,
+        noise: float,
         *,
         n_landmarks: int,
         n_neighbours: int,
     ):
         self.kernel = kernel
         self.centers = centers = kernel.scaled(centers)
-        self.noise = np.broadcast_to(noise, len(centers))
+        self.noise = noise
         self.n_neighbours = min(n_neighbours, len(centers))
         self.landmark_numbers = farthest_points(centers, n_landmarks)
         self._landmarks = centers[self.landmark_numbers]
         gram = kernel.of_distances(cdist(self._landmarks, self._landmarks))
-        gram[np.diag_indices_from(gram)] += self.noise[self.landmark_numbers] + _LANDMARK_JITTER
+        gram[np.diag_indices_from(gram)] += noise + _LANDMARK_JITTER
         self._factor = cholesky(gram, lower=True)
         # Rows are the features of centers, so that those of a query's neighbours lie together.
         self._features = self._features_of(centers)
         self._onto_landmarks = self._interpolation(self._features)
-        self._tree = cKDTree(centers) if self._is_local else None
-
-    @property
-    def _is_local(self) -> bool:
-        return len(self.landmark_numbers) < len(self.centers)
+        has_neighbours = len(self.landmark_numbers) < len(centers)
+        self._tree = cKDTree(centers) if has_neighbours else None
 
     def weights(self, queries: NDArray) -> Weights:
         queries = self.kernel.scaled(queries)
@@ -118,7 +115,7 @@ class Kriging:
         among = self.kernel.of_distances(distances(near, near))
         among -= near_features @ near_features.transpose(0, 2, 1)
         diagonal = np.arange(numbers.shape[1])
-        among[:, diagonal, diagonal] += self.noise[numbers] + _NEIGHBOUR_JITTER
+        among[:, diagonal, diagonal] += self.noise + _NEIGHBOUR_JITTER
         return np.linalg.solve(among, to_query[:, :, None])[:, :, 0]
 
     def _features_of(self, states: NDArray) -> NDArray:

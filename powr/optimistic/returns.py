@@ -5,7 +5,8 @@ from __future__ import annotations
 import heapq
 import math
 
-# A reward is income, which may come at every step, once as much came so often in one episode.
+# A reward counts as income, which may recur at every step, once at least as much was paid this
+# many times in one episode.
 _TIMES = 5
 
 
@@ -29,10 +30,7 @@ class ReturnRange:
         return self.best_and_reason()[0]
 
     def best_and_reason(self) -> tuple[float, str]:
-        """The best return-to-go; where all are alike, something better is thought possible.
-
-        A positive reward that came several times in an episode may come at every step.
-        """
+        """The best return-to-go, and why; where all are equal, something better is assumed."""
         if self._highest == -math.inf:
             return 1.0, "anything above 0, since nothing was seen yet"
         forever = self.income / (1.0 - self.gamma)

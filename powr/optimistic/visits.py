@@ -7,9 +7,9 @@ from typing import Any
 # A pair's estimate is worth a new plan when its count has grown by this factor.
 _GROWTH_OF_PAIR = 1.5
 
-# In so many visited states a plan for each new pair would take longer than all else: the cost of a
-# plan grows with the states, and so does the number of pairs. Plans wait there until this share of
-# the pairs has changed, so that the states grow by about as much between two plans.
+# Beyond this many visited states, a plan for each new pair would dominate the run time: the cost of
+# a plan grows with the states, and so does the number of pairs. Plans then wait until this share of
+# the pairs has changed.
 _MANY_STATES = 1_000
 _SHARE_OF_PAIRS = 0.01
 
@@ -30,7 +30,7 @@ class Visits:
 
         An unplanned pair that is revisited does not wait: the optimistic policy can loop there.
         """
-        comes_again = pair in self.unplanned
+        is_revisited = pair in self.unplanned
         self._states.add(pair[0])
         count = self._count[pair] = self._count.get(pair, 0) + 1
         if self._outcome.setdefault(pair, outcome) != outcome:
@@ -40,4 +40,4 @@ class Visits:
             self.unplanned.add(pair)
         if len(self._states) <= _MANY_STATES:
             return bool(self.unplanned)
-        return comes_again or len(self.unplanned) >= _SHARE_OF_PAIRS * len(self._count)
+        return is_revisited or len(self.unplanned) >= _SHARE_OF_PAIRS * len(self._count)

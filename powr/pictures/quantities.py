@@ -1,4 +1,4 @@
-"""The three things to see of an agent."""
+"""What is drawn of an agent: value, policy and visits."""
 
 from typing import Any
 

@@ -37,32 +37,11 @@ def test_is_found_by_the_name_of_its_module():
 
 
 @names
-def test_stops_exactly_at_the_budget(name):
+def test_stops_exactly_at_the_budget_or_when_the_callback_says_false(name):
     seen = []
     build(name).learn(333, lambda agent: seen.append(agent.num_timesteps))
     assert seen == list(range(1, 334))
-
-
-@loops
-def test_callback_stops_at_once(name):
     assert build(name).learn(333, lambda agent: agent.num_timesteps < 17).num_timesteps == 17
-
-
-@loops
-def test_first_episode_starts_from_the_training_seed(name):
-    starts = []
-
-    class Starts(gymnasium.Wrapper):
-        def reset(self, **arguments):
-            observation, info = super().reset(**arguments)
-            starts.append(observation)
-            return observation, info
-
-    baselines.find(name)("MlpPolicy", lambda: Starts(gymnasium.make("CartPole-v1")), **SEEDS).learn(
-        1, never
-    )
-    expected, _ = gymnasium.make("CartPole-v1").reset(seed=SEEDS["training_seed"])
-    np.testing.assert_array_equal(starts[0], expected)
 
 
 @loops
@@ -84,20 +63,12 @@ def test_settings_left_out_are_the_librarys_defaults(name):
         for key, parameter in inspect.signature(baselines.find(name).model_class).parameters.items()
         if isinstance(parameter.default, int | float)
     }
-    scheduled = {"clip_range", "train_freq"}  # wrapped by the library, see the next test
+    scheduled = {"clip_range", "train_freq"}  # wrapped by the library
     compared = {key for key in defaults if hasattr(model, key)} - scheduled
     assert {"learning_rate", "gamma"} <= compared
     assert {key: getattr(model, key) for key in compared} == {
         key: defaults[key] for key in compared
     }
-
-
-def test_schedules_have_the_librarys_defaults():
-    ppo = build("ppo").model
-    assert ppo.clip_range(1.0) == inspect.signature(type(ppo)).parameters["clip_range"].default
-    dqn = build("dqn").model
-    expected = inspect.signature(type(dqn)).parameters["train_freq"].default
-    assert dqn.train_freq.frequency == expected
 
 
 def test_a_linear_schedule_falls_to_0_at_the_end_of_the_budget():
@@ -119,13 +90,6 @@ def test_exploration_of_dqn_is_spread_over_the_budget_or_the_one_of_its_schedule
     assert len(rates) == 1000
     reached = next(n for n, rate in enumerate(rates) if rate == agent.model.exploration_final_eps)
     assert reached == pytest.approx(agent.model.exploration_fraction * (schedule or 1000), abs=2)
-
-
-@loops
-def test_copies_of_the_environment_are_stepped_together(name):
-    seen = []
-    build(name, n_envs=4).learn(10, lambda agent: seen.append(agent.num_timesteps))
-    assert seen == [4, 8, 12]
 
 
 def test_normalized_observations_are_scaled_in_evaluation_by_the_statistics_of_training():
@@ -153,15 +117,9 @@ def test_sampled_actions_have_the_probabilities_it_says(name):
     np.testing.assert_allclose(drawn, probabilities[3], atol=0.08)
 
 
-def test_one_thread_on_the_cpu():
-    torch.set_num_threads(2)
-    model = build("a2c").model
-    assert torch.get_num_threads() == 1
-    assert model.device.type == "cpu"
-
-
-def test_a_policy_of_nans_ends_the_training():
+def test_training_is_on_one_thread_and_a_policy_of_nans_ends_it():
     agent = build("a2c")
+    assert (torch.get_num_threads(), agent.model.device.type) == (1, "cpu")
     with torch.no_grad():
         agent.model.policy.action_net.bias.fill_(torch.nan)
     with pytest.raises(RuntimeError, match="nan"):

@@ -1,7 +1,5 @@
 """OptimisticPOWR with other planners: all find the optimum, and differ in nothing else."""
 
-import pickle
-
 import numpy as np
 import pytest
 
@@ -9,10 +7,8 @@ from baselines.planners.optimistic_one_imagined_visit import OptimisticOneImagin
 from baselines.planners.optimistic_policy_iteration import OptimisticPolicyIteration
 from baselines.planners.optimistic_value_iteration import OptimisticValueIteration
 from powr import OptimisticPOWR
-from powr.optimistic.displacement import DisplacementModel
 from powr.tabular import TabularMDP
-from suite.training import run
-from tests.powr.environments import Corridor
+from tests.powr.environments import Corridor, displacement_model, linear_system
 
 GAMMA = 0.95
 PLANNERS = [OptimisticPOWR, OptimisticPolicyIteration, OptimisticValueIteration]
@@ -68,81 +64,17 @@ def test_a_plan_is_the_optimum_of_exact_dynamic_programming(planner, seed):
         np.testing.assert_array_equal(policy.greedy(range(12)), optimal.argmax(axis=1))
 
 
-@every_planner
-def test_actions_of_equal_value_share(planner):
-    """Both actions of state 0 end with the same reward."""
-    plan = planned(planner, [(0, 0, 1.0, 1, True), (0, 1, 1.0, 1, True), (1, 0, 0.0, 0, False)])
-    np.testing.assert_allclose(plan.policy.probabilities([0]), [[0.5, 0.5]])
-
-
-def model_of(planner, n=300):
-    """x' = A x + b_a, ended where the first dimension passes 0.85; every step costs 1."""
-    rng = np.random.default_rng(1000)
-    states = rng.uniform([-0.85, -1.0], [0.85, 1.0], (n, 2))
-    actions = rng.integers(2, size=n)
-    pushes = np.array([[0.1, 0.0], [-0.1, 0.05]])
-    next_states = states @ np.array([[0.95, -0.1], [0.1, 0.9]]) + pushes[actions]
-    columns = (states, actions, -np.ones(n), next_states, np.abs(next_states[:, 0]) > 0.85)
-    limits = {"gamma": 0.9, "prior": 0.0, "value_range": (-10.0, 0.0)}
-    return DisplacementModel(columns, 2, planning=planner._planning, **limits)
-
-
 def test_the_planners_agree_in_a_box():
-    mirror, policy, value = map(model_of, PLANNERS)
+    columns, *_ = linear_system()
+    mirror, policy, value = (
+        displacement_model(columns, planning=planner._planning) for planner in PLANNERS
+    )
     for other in (policy, value):
         np.testing.assert_array_equal(other.centers, mirror.centers)
         # Each ends where a sweep changes 1e-4 of the range; the horizon is 10 sweeps.
         tolerance = 1e-3 * np.ptp(mirror.values)
         np.testing.assert_allclose(other.values, mirror.values, atol=tolerance)
     assert policy.settled.n_steps < value.settled.n_steps
-
-
-def test_only_value_iteration_backs_up_once_per_step():
-    """On a long way to the reward it needs a step per state; the others know values exactly."""
-    length = 60
-    env = Corridor(length=length)
-
-    def evaluations(planner):
-        steps = []
-        for state in range(length):
-            end = state == length - 1
-            steps.append(((state, 1, float(end), state + 1, end), end))
-            steps.append(((state, 0, 0.0, max(state - 1, 0), False), False))
-        finite = taught(planner(env, gamma=GAMMA, seed=1000), steps)
-        calls = {"solve": 0, "backup": 0}
-        for name in calls:
-            method = getattr(finite._solver, name)
-
-            def counted(*arguments, name=name, method=method):
-                calls[name] += 1
-                return method(*arguments)
-
-            setattr(finite._solver, name, counted)
-        finite.plan()
-        return calls["solve"], calls["backup"]
-
-    for planner in PLANNERS[:2]:
-        solves, backups = evaluations(planner)
-        assert 1 < solves <= length
-        assert backups == 0
-    solves, backups = evaluations(OptimisticValueIteration)
-    assert solves == 0
-    assert backups > length
-
-
-@others
-@pytest.mark.parametrize("continuous", [False, True], ids=["finite", "box"])
-def test_nothing_but_the_planner_differs(planner, continuous):
-    defined = {name for name in vars(planner) if not name.startswith("__")}
-    assert defined - {"_abc_impl"} == {"_planning", "is_ablation"}
-    env = Corridor(continuous=continuous)
-    settings = {"prior": -1.0, "plan_within_episodes": False, "gamma": 0.9}
-    agents = [each(env, seed=1000, **settings) for each in (OptimisticPOWR, planner)]
-    ours, theirs = (vars(agent._planner) for agent in agents)
-    assert type(agents[0]._planner) is type(agents[1]._planner)
-    assert ours.keys() == theirs.keys()
-    different = {name for name in ours if pickle.dumps(ours[name]) != pickle.dumps(theirs[name])}
-    assert different == {"_planning"}
 
 
 @others
@@ -154,20 +86,6 @@ def test_it_learns_in_finite_spaces_and_boxes_and_cannot_be_saved(planner, tmp_p
         with pytest.raises(ValueError, match=f"a {planner.__name__} cannot be saved: its file"):
             agent.save(tmp_path / "agent.npz")
     assert not list(tmp_path.iterdir())
-
-
-def test_a_run_leaves_no_agent(real_study):
-    block = real_study["algorithms"]["optimistic-value-iteration"]
-    settings = {
-        "environment": real_study["environments"]["FrozenLake-v1"],
-        "algorithm": {"class": block["class"], "settings": block["settings"]},
-        "timesteps": 100,
-        "evaluation": {"episodes": 1, "first": 100, "per_decade": 1},
-    }
-    csv, document, agent = run.run(settings, 1000, "a run")
-    assert csv.count("\n") == 2
-    assert agent is None
-    assert "agent_sha256" not in document
 
 
 def test_imagined_visits_grow_with_the_visits_but_for_the_variant_with_one():

@@ -12,26 +12,10 @@ pytestmark = pytest.mark.faults
 AGGREGATE = ("--", "results/tiny/summary.md")
 
 
-def cut_short(text):
-    return text[: len(text) // 2]
-
-
-def edit_by_hand(text):
-    first, *rest = text.splitlines(keepends=True)
-    return first + rest[0].replace(",0.0,", ",1.0,", 1) + "".join(rest[1:])
-
-
-def add_a_foreign_column(text):
-    return "".join(line + ",extra\n" for line in text.splitlines())
-
-
-@pytest.mark.parametrize("damage", [cut_short, edit_by_hand, add_a_foreign_column])
-def test_a_damaged_run_file_is_named_and_nothing_is_made_of_it(finished, damage):
+def test_a_damaged_run_file_is_named_and_nothing_is_made_of_it(finished):
     path = finished.run_files()[-1]
     name = str(path.relative_to(finished.folder))
-    before = path.read_text()
-    path.write_text(damage(before))
-    assert path.read_text() != before
+    path.write_text(path.read_text()[:-20])
     done = finished.snakemake(*AGGREGATE)
     assert done.returncode != 0
     assert f"{name}: " in done.stderr
@@ -62,18 +46,11 @@ def small_disk(tmp_path):
     subprocess.run(["umount", "--lazy", folder], check=True)
 
 
-def fill(folder, spare):
-    """Leave only so many bytes free; returns the file to delete for more."""
-    filler = folder / "filler"
-    status = os.statvfs(folder)
-    filler.write_bytes(b"\0" * (status.f_bavail * status.f_frsize - spare))
-    return filler
-
-
 @pytest.mark.parametrize("spare", [0, 60_000])
 def test_a_full_disk_is_told_and_room_is_enough_to_go_on(fresh, small_disk, spare):
-    study = fresh(small_disk / "study")
-    filler = fill(small_disk, spare)
+    study, filler = fresh(small_disk / "study"), small_disk / "filler"
+    status = os.statvfs(small_disk)
+    filler.write_bytes(b"\0" * (status.f_bavail * status.f_frsize - spare))
     done = study.snakemake(*AGGREGATE)
     assert done.returncode != 0
     assert "No space left on device" in done.stderr

@@ -22,7 +22,7 @@ def _hold(self, *arguments, _go_on={method}):
 
 {method} = _hold
 """
-PLAN_WITHIN_EPISODE = "self._size > 100 and self._rewards"
+WITHIN_EPISODE = "self._size > 100 and self._rewards"
 
 
 def progress(study):
@@ -66,7 +66,7 @@ def test_a_vectorised_baseline_killed_while_it_trains(fresh):
         # At 400 timesteps: the dictionary has grown by the second episode, the features have not.
         ("powr", "solvers/dictionary.py", "FeatureTable.grow", "arguments[0] > 300", 316),
         # The rewards are those of the episode under way, which has 200 timesteps.
-        ("optimistic-powr", "optimistic/planners.py", "BoxPlanner.plan", PLAN_WITHIN_EPISODE, 100),
+        ("optimistic-powr", "optimistic/box_planner.py", "BoxPlanner.plan", WITHIN_EPISODE, 100),
     ],
     ids=["Nystrom fit", "plan within an episode"],
 )

@@ -11,7 +11,6 @@ from collections import Counter
 import pytest
 
 from tests.faults.study import identity, kill, wait_for_end
-from tests.workflow.repository import jobs
 
 pytestmark = pytest.mark.faults
 
@@ -50,7 +49,7 @@ def kill_at_random(study, process, rng):
     return process.returncode == -signal.SIGKILL
 
 
-def test_twenty_kills(fresh, capsys):
+def test_twenty_kills(fresh):
     """Each kill is followed by a resume, which may be killed in turn."""
     rng = random.Random(6)  # noqa: S311
     finished_at_kill = Counter()
@@ -67,9 +66,6 @@ def test_twenty_kills(fresh, capsys):
             finished_at_kill[len(kept)] += 1
             study.snakemake("--unlock")
         study.finish(kept=kept)
-    with capsys.disabled():
-        print(f"\n{KILLS} kills in {studies} studies; kills by the number of finished runs:")
-        print(dict(sorted(finished_at_kill.items())))
     assert len(finished_at_kill) > 2
 
 
@@ -84,10 +80,9 @@ def wait_for_training(study, process):
     [(signal.SIGTERM, GRACEFUL), (signal.SIGINT, "Terminating processes on user request")],
     ids=["SIGTERM", "SIGINT"],
 )
-def test_stopping_by_signal(fresh, capsys, signum, message):
+def test_stopping_by_signal(fresh, signum, message):
     """As sent by a terminal or at shutdown: to all processes. No unlocking is needed."""
     rng = random.Random(int(signum))  # noqa: S311
-    seconds = []
     for number in range(3):
         study = fresh(f"stopped{number}")
         process = study.start(cores=2)
@@ -95,16 +90,12 @@ def test_stopping_by_signal(fresh, capsys, signum, message):
         wait_for_writes(study, process, rng.randint(0, 6))
         time.sleep(rng.uniform(0.1, 1))  # in its first moments Python itself shows a traceback
         os.killpg(process.pid, signum)
-        start = time.monotonic()
         errors = wait_for_end(process)
-        seconds.append(time.monotonic() - start)
         assert process.returncode != 0
         assert message in errors, errors
         assert "Traceback" not in errors, errors
         assert study.leftovers() == []
         study.finish(kept=study.check_finished())
-    with capsys.disabled():
-        print(f"\nended {', '.join(f'{each:.1f}' for each in seconds)} s after {signum.name}")
 
 
 def test_sigterm_again_and_again(fresh):
@@ -131,18 +122,3 @@ def wait_for_line(process, text):
         if text in line:
             return
     pytest.fail(f"snakemake never said {text!r}")
-
-
-def test_second_workflow_in_one_folder_refuses(fresh):
-    study = fresh("shared")
-    process = study.start(cores=2)
-    wait_for_training(study, process)
-    second = study.snakemake()
-    assert process.poll() is None
-    assert second.returncode != 0
-    assert "Directory cannot be locked" in second.stderr
-    assert "--unlock" in second.stderr
-    assert jobs(second.stdout + second.stderr) == []
-    errors = wait_for_end(process)
-    assert process.returncode == 0, errors
-    study.finish(kept=study.check_finished())

@@ -7,6 +7,7 @@ import numpy as np
 from gymnasium.spaces import Box, Discrete
 
 from powr import POWR, OptimisticPOWR
+from powr.optimistic.displacement import DisplacementModel
 
 
 class Corridor(gymnasium.Env):
@@ -45,15 +46,9 @@ class Corridor(gymnasium.Env):
 class Broken(Corridor):
     """A corridor that at one step of its life returns what it must not."""
 
-    def __init__(self, at_step=None, at_reset=None, continuous=True, **fault):
+    def __init__(self, at_step=None, continuous=True, **fault):
         super().__init__(continuous=continuous)
-        self.at_step, self.at_reset, self.fault = at_step, at_reset, fault
-
-    def reset(self, *, seed=None, options=None):
-        observation, info = super().reset(seed=seed)
-        if self.n_resets == self.at_reset:
-            observation = self.fault["observation"]
-        return observation, info
+        self.at_step, self.fault = at_step, fault
 
     def step(self, action):
         observation, reward, *rest = super().step(action)
@@ -91,6 +86,23 @@ KINDS = {
     "OptimisticPOWR, finite": (OptimisticPOWR, False),
     "OptimisticPOWR, box": (OptimisticPOWR, True),
 }
+
+
+def linear_system(n=300):
+    """Transitions of x' = A x + b_a, ended where |x_1| passes 0.85, every step paid -1; A; b."""
+    rng = np.random.default_rng(1000)
+    matrix = np.array([[0.95, 0.1], [-0.1, 0.9]])
+    pushes = np.array([[0.1, 0.0], [-0.1, 0.05]])
+    states = rng.uniform([-0.85, -1.0], [0.85, 1.0], (n, 2))
+    actions = rng.integers(2, size=n)
+    next_states = states @ matrix.T + pushes[actions]
+    terminated = np.abs(next_states[:, 0]) > 0.85
+    return (states, actions, -np.ones(n), next_states, terminated), matrix, pushes
+
+
+def displacement_model(columns, **settings):
+    limits = {"gamma": 0.9, "prior": 0.0, "value_range": (-10.0, 0.0)}
+    return DisplacementModel(columns, 2, **limits, **settings)
 
 
 def probabilities(agent):

@@ -1,5 +1,7 @@
 """Whole trainings of POWR equal the paper's alternation as printed, after every epoch."""
 
+from functools import partial
+
 import gymnasium
 import numpy as np
 import pytest
@@ -15,23 +17,13 @@ from tests.reference.alternation import alternation, dirac, exponential, gaussia
 SEED = 1001
 
 
-def lake():
-    return gymnasium.make("FrozenLake-v1", is_slippery=False)
-
-
-def taxi():
-    return gymnasium.make("Taxi-v3")
-
-
-def car():
-    return gymnasium.make("MountainCar-v0")
-
-
 # A max_rank of 1,200 keeps the sixth epoch of MountainCar-v0 from Nystrom.
 GAUSSIAN = {"kernel": Gaussian([0.1, 0.01]), "max_rank": 1200}
+lake = partial(gymnasium.make, "FrozenLake-v1", is_slippery=False)
+car = partial(gymnasium.make, "MountainCar-v0")
 TASKS = {
     "FrozenLake-v1": (lake, dirac, {}, 20),
-    "Taxi-v3": (taxi, dirac, {}, 4),
+    "Taxi-v3": (partial(gymnasium.make, "Taxi-v3"), dirac, {}, 4),
     "MountainCar-v0, Gaussian": (car, gaussian([0.1, 0.01]), GAUSSIAN, 6),
     "MountainCar-v0, exponential": (car, exponential([0.6, 0.14 / 3]), {"max_rank": 1200}, 6),
 }

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import shutil
 import zipfile
 from pathlib import Path
 
@@ -87,11 +88,9 @@ def test_a_copy_of_an_agent_lives_its_own_life(cls, continuous, duplicate):
 def test_the_wheel_holds_every_module_and_its_types(tmp_path, monkeypatch):
     """Built from a copy, since setuptools leaves its workings beside what it builds."""
     source = tmp_path / "source"
-    for path in [*(ROOT / "powr").rglob("*"), *map(ROOT.joinpath, ("pyproject.toml", "README.md"))]:
-        if path.is_file() and "__pycache__" not in path.parts:
-            copy = source / path.relative_to(ROOT)
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            copy.write_bytes(path.read_bytes())
+    shutil.copytree(ROOT / "powr", source / "powr", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "README.md"):
+        shutil.copy(ROOT / name, source / name)
     monkeypatch.chdir(source)
     (tmp_path / "wheel").mkdir()
     name = build_meta.build_wheel(str(tmp_path / "wheel"))

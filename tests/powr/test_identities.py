@@ -42,16 +42,6 @@ def test_state_visitation_is_the_discounted_sum_of_state_distributions(case, gam
     np.testing.assert_allclose(mdp.state_visitation(policy, gamma), total, **close)
 
 
-@given(cases(terminates=True), gammas)
-def test_state_visitation_sums_to_one_less_the_time_after_termination(case, gamma):
-    mdp, _, policy, _ = case
-    # Reward gamma for a step that ends and 0 for any other: its J is the expected gamma^length.
-    stops = gamma * (1 - mdp.transitions.sum(axis=1)).reshape(mdp.rewards.shape)
-    clock = TabularMDP(mdp.transitions, stops, mdp.initial_distribution)
-    missing = 1 - mdp.state_visitation(policy, gamma).sum()
-    assert missing == pytest.approx(clock.objective(policy, gamma), abs=1e-10)
-
-
 @given(cases(), gammas)
 def test_objective_is_the_reward_under_the_state_visitation(case, gamma):
     """Remark A.1: J = <P r, d> / (1 - gamma)."""

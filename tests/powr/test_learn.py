@@ -1,6 +1,5 @@
 """The contract of `learn` and `predict`, for POWR and its extension alike."""
 
-import itertools
 import sys
 import warnings
 from pkgutil import resolve_name
@@ -44,21 +43,19 @@ def make(request):
 # -- training to a return -------------------------------------------------------------------------
 
 
-def lake_return(cls, seed, n, **options):
-    env = gymnasium.make("FrozenLake-v1", **options)
-    agent = cls(env, seed=seed).learn(n)
+@pytest.mark.parametrize(
+    ("cls", "timesteps", "is_slippery", "least"),
+    [
+        (POWR, 3000, False, 1.0),
+        (OptimisticPOWR, 500, False, 1.0),
+        (OptimisticPOWR, 4000, True, 0.7),
+    ],
+)
+def test_the_way_across_the_lake_is_found(cls, timesteps, is_slippery, least):
+    env = gymnasium.make("FrozenLake-v1", is_slippery=is_slippery)
+    agent = cls(env, seed=1000).learn(timesteps)
     greedy = greedy_policy(agent.action_probabilities(range(16)))
-    return TabularMDP.from_env(env).expected_return(greedy)
-
-
-@pytest.mark.parametrize("seed", [1000, 1001])
-def test_powr_finds_the_way_across_the_lake(seed):
-    assert lake_return(POWR, seed, 3000, is_slippery=False) == 1.0
-
-
-def test_optimistic_powr_finds_it_sooner_and_on_slippery_ice():
-    assert lake_return(OptimisticPOWR, 1000, 500, is_slippery=False) == 1.0
-    assert lake_return(OptimisticPOWR, 1000, 4000, is_slippery=True) > 0.7
+    assert TabularMDP.from_env(env).expected_return(greedy) >= least
 
 
 def test_optimistic_powr_drives_up_the_mountain():
@@ -71,7 +68,7 @@ def test_optimistic_powr_drives_up_the_mountain():
 # -- timesteps, episodes, epochs ------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("total", [1, 9, 10, 11, 57])
+@pytest.mark.parametrize("total", [1, 10, 2e1, np.int64(57)])
 def test_learn_takes_exactly_the_steps_asked_for(make, total):
     agent = make()
     assert agent.learn(total) is agent
@@ -90,8 +87,6 @@ def test_each_call_starts_an_episode_and_keeps_that_left_open(make):
 
 
 def test_an_epoch_collects_so_many_episodes_and_learns_from_all_transitions():
-    agent = POWR(Corridor()).learn(15).learn(15)  # the call ends within an episode, twice
-    assert (agent.n_plans_, agent.model_.n_transitions_) == (2, 25)
     agent, fitted = POWR(Corridor(), episodes_per_epoch=3), []
     for _ in range(7):
         agent.learn(10)
@@ -101,7 +96,7 @@ def test_an_epoch_collects_so_many_episodes_and_learns_from_all_transitions():
 
 @pytest.mark.parametrize("restart", [False, True])
 def test_the_sum_over_epochs_goes_on_or_starts_anew(restart):
-    """With one state, one action and reward 1, q = 1 / (1 - gamma) in every epoch."""
+    """With one state and reward 1, q = 1 / (1 - gamma) in every epoch."""
     env = Paid(1.0)
     env.observation = lambda: 0
     agent = POWR(env, gamma=0.5, step_size=1.0, restart=restart, regularization=1e-12).learn(40)
@@ -122,48 +117,22 @@ def test_the_same_seed_gives_the_same_bits_and_another_seed_another_run(make):
     assert not np.array_equal(agent.data.columns()[1], make(seed=1).learn(200).data.columns()[1])
 
 
-@both
-def test_without_a_seed_one_is_drawn_and_kept(cls):
-    first, second = cls(Corridor(), seed=None), cls(Corridor(), seed=None)
-    assert first.seed != second.seed
-    assert_same(first.learn(60), cls(Corridor(), seed=first.seed).learn(60))
-
-
-def test_looking_at_an_agent_leaves_its_training_alone(make):
-    def look(agent):
-        observations = PLACES[agent.data.state_shape != ()]
-        agent.predict(observations)
-        agent.predict(observations[0], deterministic=True)
-        agent.action_values(observations)
-        probabilities(agent)
-        assert agent.n_plans_ == 0 or repr(agent.model_)
-
-    assert_same(make().learn(80, callback=look), make().learn(80))
-
-
 # -- callbacks ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("answer", [None, True, 0, ""])
-def test_the_callback_is_called_after_every_step_and_false_stops(make, answer):
+def test_the_callback_is_called_after_every_step_and_only_false_stops(make):
     seen = []
-    agent = make().learn(25, callback=lambda agent: seen.append(agent.num_timesteps) or answer)
+    agent = make().learn(25, callback=lambda agent: seen.append(agent.num_timesteps))
     assert seen == list(range(1, 26))
     agent.learn(50, callback=lambda agent: agent.num_timesteps < 42)
     assert agent.num_timesteps == agent.env.n_steps == 42
     assert agent.learn(20).num_timesteps == 62
 
 
-@pytest.mark.parametrize(
-    "callback",
-    [EvalCallback(gymnasium.make("FrozenLake-v1")), 3, [print]],
-    ids=["SB3", "3", "list"],
-)
-@both
-def test_what_is_no_callback_is_refused_before_any_step(cls, callback):
-    agent = cls(Corridor())
+def test_what_is_no_callback_is_refused_before_any_step():
+    agent = POWR(Corridor())
     with pytest.raises(TypeError, match=r"callback must be a function .*stable-baselines3 need"):
-        agent.learn(10, callback=callback)
+        agent.learn(10, callback=EvalCallback(gymnasium.make("FrozenLake-v1")))
     assert agent.env.n_resets == 0
 
 
@@ -207,39 +176,25 @@ def test_an_interrupt_in_the_environment_keeps_whole_transitions(make):
     assert_whole(agent)
 
 
-PLAN_PARTS = {
-    "POWR, finite": ["powr.data.Counts.add"],
-    "POWR, box": ["powr.world_model.WorldModel.solve", "powr.agent.make_policy"],
-    "OptimisticPOWR, finite": [
-        "powr.data.Counts.add",
-        "powr.solvers.empirical_mdp.EmpiricalMDP.solve",
-        "powr.optimistic.returns.ReturnRange.observe",
-    ],
-    "OptimisticPOWR, box": [
-        "powr.optimistic.displacement.DisplacementModel._solve",
-        "powr.optimistic.returns.ReturnRange.observe",
-    ],
-}
-
-
-@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize(
-    ("kind", "part"), [(kind, part) for kind, parts in PLAN_PARTS.items() for part in parts]
+    ("kind", "part"),
+    [
+        ("POWR, finite", "powr.data.Counts.add"),
+        ("POWR, box", "powr.world_model.WorldModel.solve"),
+        ("OptimisticPOWR, finite", "powr.data.Counts.add"),
+        ("OptimisticPOWR, finite", "powr.optimistic.returns.ReturnRange.observe"),
+        ("OptimisticPOWR, box", "powr.optimistic.displacement.DisplacementModel._solve"),
+    ],
 )
-def test_an_interrupted_plan_leaves_the_old_policy(kind, part, after, monkeypatch, tmp_path):
+def test_an_interrupted_plan_leaves_the_old_policy(kind, part, monkeypatch, tmp_path):
     cls, continuous = KINDS[kind]
     agent = cls(Corridor(continuous=continuous), seed=1000).learn(21)
     before = agent._behaviour()(PLACES[continuous])
-    function, calls = resolve_name(part), itertools.count()
+    function = resolve_name(part)
 
     def interrupted(*arguments, **keywords):
-        first = next(calls) == 0
-        if first and not after:
-            raise KeyboardInterrupt
-        result = function(*arguments, **keywords)
-        if first:
-            raise KeyboardInterrupt
-        return result
+        function(*arguments, **keywords)
+        raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
         patch.setattr(part, interrupted)
@@ -247,12 +202,10 @@ def test_an_interrupted_plan_leaves_the_old_policy(kind, part, after, monkeypatc
             agent.learn(40)
     assert_whole(agent)
     np.testing.assert_array_equal(agent._behaviour()(PLACES[continuous]), before)
-    n_plans = agent.n_plans_
     agent.save(tmp_path / "agent.npz")
     twin = cls.load(tmp_path / "agent.npz", Corridor(continuous=continuous))
     assert_whole(agent.learn(60))
     assert_same(agent, twin.learn(60))  # nothing half updated was kept
-    assert agent.n_plans_ > n_plans
     assert not np.array_equal(agent._behaviour()(PLACES[continuous]), before)
     if cls is POWR:  # the interrupted epoch's data are learned from with the next one
         assert agent.model_.n_transitions_ == np.flatnonzero(agent.data.ended)[-1] + 1
@@ -261,38 +214,16 @@ def test_an_interrupted_plan_leaves_the_old_policy(kind, part, after, monkeypatc
 # -- solves that fail -----------------------------------------------------------------------------
 
 
-def nan_solve(*arguments):
-    return np.full((10, 2), np.nan)
-
-
-def singular_solve(*arguments):
-    raise np.linalg.LinAlgError("Singular matrix")
-
-
-@pytest.mark.parametrize(
-    ("solve", "fault"), [(nan_solve, "not finite"), (singular_solve, "is singular")]
-)
-def test_a_solve_that_fails_is_an_error_with_a_remedy_and_leaves_the_policy(
-    solve, fault, monkeypatch
-):
+def test_a_solve_that_fails_is_an_error_with_a_remedy_and_leaves_the_policy(monkeypatch):
     agent = POWR(Corridor(), seed=1000).learn(30)
     before = probabilities(agent)
     with monkeypatch.context() as patch:
-        patch.setattr(EmpiricalMDP, "solve", solve)
-        with pytest.raises(np.linalg.LinAlgError, match=rf"{fault} at gamma 0.99.*: raise the reg"):
+        patch.setattr(EmpiricalMDP, "solve", lambda *_: np.full((10, 2), np.nan))
+        with pytest.raises(np.linalg.LinAlgError, match=r"not finite at gamma 0.99.*: raise the r"):
             agent.learn(30)
     np.testing.assert_array_equal(probabilities(agent), before)
     assert agent.num_timesteps == 40
     assert agent.learn(30).n_plans_ == 6
-
-
-@pytest.mark.parametrize("method", ["exact", "nystrom"])
-def test_a_kernel_that_is_not_finite_is_found(method):
-    def kernel(x, y):
-        return np.where(x[:, :1] * y[:, 0] > 30.0, np.nan, Exponential(1.0)(x, y))
-
-    with pytest.raises(np.linalg.LinAlgError, match=r"Prop\. 3 .* raise the regularization"):
-        POWR(Corridor(continuous=True), kernel=kernel, method=method, seed=1000).learn(100)
 
 
 # -- warnings -------------------------------------------------------------------------------------
@@ -334,21 +265,16 @@ def test_values_beyond_what_rewards_allow_are_recorded_and_warned_about_once():
 
 NONSENSE = {
     "NaN observed": ({"observation": np.array([np.nan, 0.0])}, "must be finite"),
-    "infinity observed": ({"observation": np.array([0.0, -np.inf])}, "must be finite"),
     "too long": ({"observation": np.zeros(3)}, r"shape \(2,\), got \(3,\)"),
-    "ragged": ({"observation": [[0.0], 1.0]}, "observation .* Change observation_space"),
     "NaN paid": ({"reward": float("nan")}, "the reward nan .* must be finite"),
     "too much paid": ({"reward": 1.7e308}, r"reward 1\.7e\+308 .* 1e\+100 .*TransformReward"),
     "no reward": ({"reward": None}, "the reward None .* must be one number"),
-    "a reward in an array": ({"reward": np.ones(1)}, r"the reward array\(\[1\.\]\) .* one number"),
-    "a reward in words": ({"reward": "1"}, "the reward '1' .* must be one number"),
-    "half a place": ({"observation": 0.5, "continuous": False}, r"integer of Discrete\(10\), got"),
     "a place beyond": ({"observation": 10, "continuous": False}, r"within Discrete\(10\), got 10"),
 }
 
 
 @pytest.mark.parametrize(("fault", "message"), NONSENSE.values(), ids=NONSENSE)
-@pytest.mark.parametrize("at_step", [25, 21, 30], ids=["within", "first", "last"])
+@pytest.mark.parametrize("at_step", [21, 30], ids=["first", "last"])
 @both
 def test_nonsense_is_named_and_leaves_the_transitions_before_it(cls, at_step, fault, message):
     agent = cls(Broken(at_step=at_step, **fault), seed=1000)
@@ -360,15 +286,9 @@ def test_nonsense_is_named_and_leaves_the_transitions_before_it(cls, at_step, fa
     assert agent.learn(30).num_timesteps == at_step + 29
 
 
-@pytest.mark.parametrize(
-    ("env", "message"),
-    [
-        (OldReset, r"returned array\(.*\) from reset .* must return observation, info\..*shimmy"),
-        (OldStep, r"returned 4 values from step .* terminated, truncated, info\..*shimmy"),
-    ],
-)
-def test_an_environment_of_the_older_gym_is_told_how_to_change(env, message):
-    with pytest.raises(ValueError, match=message):
+@pytest.mark.parametrize("env", [OldReset, OldStep])
+def test_an_environment_of_the_older_gym_is_told_how_to_change(env):
+    with pytest.raises(ValueError, match=r"returned .* from .* must return .*info.*shimmy"):
         POWR(env()).learn(10)
 
 
@@ -414,23 +334,13 @@ def test_actions_are_numbered_as_the_environment_numbers_them(make):
 
 
 @pytest.mark.parametrize("name", ["FrozenLake-v1", "MountainCar-v0"])
-@both
-def test_all_that_reset_returns_is_refused_with_the_mistake(cls, name):
-    agent = cls(name)
-    for ask in (agent.predict, agent.action_probabilities):
-        with pytest.raises(
-            ValueError, match=r"as env\.reset\(\) returns it: write `observation, in"
-        ):
-            ask(agent.env.reset(seed=0))
+def test_all_that_reset_returns_is_refused_with_the_mistake(name):
+    agent = POWR(name)
+    with pytest.raises(ValueError, match=r"as env\.reset\(\) returns it: write `observation, in"):
+        agent.predict(agent.env.reset(seed=0))
 
 
 # -- settings -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("total", [20, 2e1, np.int64(20)])
-@both
-def test_total_timesteps_may_be_any_whole_number(cls, total):
-    assert cls(Corridor()).learn(total).num_timesteps == 20
 
 
 def test_a_finite_space_has_the_dirac_kernel_and_a_box_a_third_of_its_range():
@@ -442,8 +352,6 @@ def test_a_finite_space_has_the_dirac_kernel_and_a_box_a_third_of_its_range():
 
 def test_an_unbounded_dimension_has_a_third_of_the_first_epochs_spread():
     agent = POWR("CartPole-v1").learn(150)
-    first = agent.data.columns(0, agent.data.starts[1])[0]
-    bounds = agent.observation_space.high
-    expected = np.ptp(first, axis=0) / 3
-    expected[[0, 2]] = 2 * bounds[[0, 2]] / 3
+    expected = np.ptp(agent.data.columns(0, agent.data.starts[1])[0], axis=0) / 3
+    expected[[0, 2]] = 2 * agent.observation_space.high[[0, 2]] / 3
     np.testing.assert_allclose(agent.model_.kernel.bandwidth, expected, rtol=1e-6)

@@ -68,16 +68,6 @@ def test_softmax_of_any_exponents_is_a_distribution(exponents):
     assert (probabilities[best] > 0).all()
 
 
-def test_huge_exponents_and_steps_give_the_greedy_policy():
-    small = np.array([[0.0, 1.0, -2.0]])
-    np.testing.assert_array_equal(softmax(small + 2.0**40), softmax(small))
-    np.testing.assert_array_equal(softmax(np.array([[-1e300, 0.0, 1e300]])), [[0, 0, 1]])
-    greedy = kl_step(np.full((1, 3), 1 / 3), np.array([[0.0, 2.0, 1.0]]), 1e300)
-    np.testing.assert_array_equal(greedy, [[0, 1, 0]])
-    possible = kl_step(np.array([[0.0, 1.0]]), np.array([[5.0, 1.0]]), 1.0)
-    np.testing.assert_array_equal(possible, [[0, 1]])
-
-
 @given(seeds, sizes, step_sizes)
 def test_three_points_lemma(seed, size, step_size):
     """Lemma B.2 (Three-points lemma), for every state and an arbitrary third policy."""
@@ -86,21 +76,6 @@ def test_three_points_lemma(seed, size, step_size):
     following = kl_step(current, q, step_size)
     gain = step_size * ((following - other) * q).sum(axis=1)
     assert (gain >= divergence(other, following) - divergence(other, current) - 1e-9).all()
-
-
-@given(seeds, sizes, st.booleans(), step_sizes)
-def test_mirror_descent_with_exact_action_values_never_lowers_the_objective(
-    seed, size, terminates, step_size
-):
-    """Corollary B.3 (MD iterations are monotonically increasing), Eqs. (B.5) and (B.6)."""
-    rng = np.random.default_rng(seed)
-    mdp, policy = random_mdp(rng, *size, terminates=terminates), random_policy(rng, *size)
-    for _ in range(5):
-        q = mdp.action_values(policy, 0.9)
-        following = kl_step(policy, q, step_size)
-        assert (((following - policy) * q).sum(axis=1) >= -1e-10).all()
-        assert mdp.objective(following, 0.9) >= mdp.objective(policy, 0.9) - 1e-10
-        policy = following
 
 
 @given(seeds, sizes, st.sampled_from([1e-3, 0.1, 1.0]))

@@ -60,20 +60,13 @@ DATA = {
 }
 
 
-def uniform(n_actions):
-    return lambda states: np.full((len(states), n_actions), 1 / n_actions)
+def uniform(states):
+    return np.full((len(states), 3), 1 / 3)
 
 
-def action_values(data, kernel, method, regularization, gamma, n_actions=3, max_rank=1000):
-    model = WorldModel(
-        kernel,
-        n_actions,
-        regularization=regularization,
-        method=method,
-        tolerance=1e-10,
-        max_rank=max_rank,
-    )
-    return model.fit(**data).action_values(uniform(n_actions), gamma)
+def action_values(data, kernel, method, regularization, gamma):
+    model = WorldModel(kernel, 3, regularization=regularization, method=method, tolerance=1e-10)
+    return model.fit(**data).action_values(uniform, gamma)
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
@@ -93,19 +86,7 @@ def test_values_are_right(data, kernel):
             coarse = method == "nystrom" and regularization < 1e-9
             error = np.abs(q(data["states"]) - expected).max()
             assert error <= (0.05 if coarse else 1e-4) * largest, (method, settings)
-
-
-@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
-@pytest.mark.parametrize("data", DATA.values(), ids=DATA)
-def test_values_are_finite_and_vanish_far_from_the_data(data, kernel):
-    scale = max(np.abs(data["rewards"]).max(), np.finfo(float).tiny)
-    for regularization, gamma in itertools.product(REGULARIZATIONS, GAMMAS):
-        if regularization < 1e-9:
-            warnings.simplefilter("ignore", LinAlgWarning)
-        for method, max_rank in [*((method, 1000) for method in METHODS), ("nystrom", 10)]:
-            q = action_values(data, kernel, method, regularization, gamma, max_rank=max_rank)
-            assert np.isfinite(q(data["states"])).all()
-            assert (np.abs(q(np.full((1, 2), 1e6))) <= 1e-9 * scale).all()
+            assert (np.abs(q(np.full((1, 2), 1e6))) <= 1e-9 * largest).all()  # far from the data
 
 
 AGENTS = [
@@ -117,18 +98,11 @@ AGENTS = [
 
 @pytest.mark.filterwarnings("ignore:the world model gave action values beyond")
 @pytest.mark.parametrize(("cls", "continuous", "settings"), AGENTS)
-@pytest.mark.parametrize("reward", [1.0, 1e9, 1e-9, -1e9, 1e100])
-@pytest.mark.parametrize("gamma", [0.0, 0.9999])
-def test_an_agent_stays_finite(cls, continuous, settings, reward, gamma):
+@pytest.mark.parametrize("reward", [1e-9, -1e9, lambda reward: 1e100 * (reward > 0)])
+def test_an_agent_stays_finite(cls, continuous, settings, reward):
     env = Paid(reward, continuous=continuous)
-    agent = cls(env, gamma=gamma, mirror_steps=3, **settings).learn(60)
+    agent = cls(env, gamma=0.9999, step_size=1e100, mirror_steps=3, **settings).learn(60)
     seen = np.vstack([PLACES[True], [1e6, -1e6]]) if continuous else PLACES[False]
     probabilities = agent.action_probabilities(seen)
     assert np.isfinite(probabilities).all()
     np.testing.assert_allclose(probabilities.sum(axis=1), 1)
-
-
-@pytest.mark.parametrize("cls", [POWR, OptimisticPOWR])
-def test_the_largest_rewards_and_steps_allowed_give_a_policy(cls):
-    agent = cls(Paid(lambda reward: 1e100 * (reward > 0)), step_size=1e100, gamma=0.9999)
-    assert np.isfinite(agent.learn(200).action_probabilities(range(10))).all()

@@ -11,47 +11,20 @@ from powr import OptimisticPOWR
 from powr.data import History
 from powr.kernels import Dirac, Exponential, Matern52
 from powr.mirror_descent import softmax
-from powr.optimistic.diagnosis import failure
-from powr.optimistic.displacement import DisplacementModel
-from powr.optimistic.growing_steps import POLICY_ITERATION, VALUE_ITERATION, settle
-from powr.optimistic.planners import FinitePlanner
+from powr.optimistic.finite_planner import FinitePlanner
+from powr.optimistic.growing_steps import settle
 from powr.optimistic.track_record import TrackRecord
 from powr.optimistic.visits import Visits
 from powr.tabular import TabularMDP
-from tests.powr.environments import PLACES, Corridor, Paid
+from tests.powr.environments import (
+    PLACES,
+    Corridor,
+    Paid,
+    displacement_model,
+    linear_system,
+)
 
 SCALES = [1e-3, 1.0, 1e3]
-
-
-class Bandit(gymnasium.Env):
-    """Two arms of means 1 and 1.5 and noise 1; an episode is one pull, or 200."""
-
-    def __init__(self, scale: float, pulls: int):
-        self.scale, self.pulls = scale, pulls
-        self.observation_space, self.action_space = Discrete(1), Discrete(2)
-
-    def reset(self, *, seed=None, options=None):
-        super().reset(seed=seed)
-        self.time = 0
-        return 0, {}
-
-    def step(self, action):
-        self.time += 1
-        reward = self.scale * (1.0 + 0.5 * action + self.np_random.normal())
-        ended = self.time == self.pulls
-        return 0, float(reward), ended and self.pulls == 1, ended and self.pulls > 1, {}
-
-
-class Endless(Corridor):
-    """A corridor whose only episode has no end; from the right end one falls back to the left."""
-
-    def __init__(self):
-        super().__init__(length=10**9)
-
-    def step(self, action):
-        if self.place == 9:
-            action = 0
-        return super().step(action)
 
 
 def random_mdp(seed: int, n_states: int = 12, n_actions: int = 3) -> TabularMDP:
@@ -67,7 +40,7 @@ def random_mdp(seed: int, n_states: int = 12, n_actions: int = 3) -> TabularMDP:
 # -- mirror descent until it settles --------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(1000, 1010))
+@pytest.mark.parametrize("seed", range(1000, 1003))
 def test_settling_reaches_an_optimal_policy_at_any_scale_of_rewards(seed):
     mdp, gamma = random_mdp(seed), 0.95
     optimal = mdp.optimal_action_values(gamma)
@@ -83,39 +56,7 @@ def test_settling_reaches_an_optimal_policy_at_any_scale_of_rewards(seed):
             mdp.action_values(policy, gamma), optimal, atol=1e-4 * np.ptp(optimal)
         )
         greedy.append(settled.exponents.argmax(axis=1))
-    np.testing.assert_array_equal(greedy[0], optimal.argmax(axis=1))
-    np.testing.assert_array_equal(greedy[0], greedy[1])
-    np.testing.assert_array_equal(greedy[0], greedy[2])
-
-
-@pytest.mark.parametrize("planning", [POLICY_ITERATION, VALUE_ITERATION], ids=["PI", "VI"])
-def test_the_limits_of_mirror_descent_are_policy_and_value_iteration(planning):
-    rng, agents = np.random.default_rng(0), []
-    for each in (None, planning):
-        planner = Planner(**({} if each is None else {"planning": each}))
-        for row in range(300):
-            state, action, next_state = rng.integers([8, 2, 8])
-            planner.observe(
-                (int(state), int(action), float(state), int(next_state), False), row % 20 == 19
-            )
-        planner.plan()
-        agents.append(planner.policy.greedy(np.arange(8)))
-        rng = np.random.default_rng(0)
-    np.testing.assert_array_equal(*agents)
-
-
-def test_a_number_of_mirror_steps_is_taken_in_full():
-    mdp = random_mdp(1000)
-    calls = []
-
-    def evaluate(policy):
-        calls.append(policy)
-        return mdp.action_values(policy, 0.9)
-
-    settled = settle(evaluate, (12, 3), tolerance=1.0, step_size=0.5, mirror_steps=7)
-    assert len(calls) == settled.n_steps == 7
-    total = 0.5 * sum(mdp.action_values(policy, 0.9) for policy in calls)
-    np.testing.assert_allclose(settled.exponents, total)
+    np.testing.assert_array_equal(greedy, [optimal.argmax(axis=1)] * len(SCALES))
 
 
 # -- finite states --------------------------------------------------------------------------------
@@ -193,47 +134,17 @@ def test_in_many_states_plans_wait_for_a_share_of_news():
     assert planned[:1001] == [*range(1001)]  # at once
     growth = np.divide(planned[1001:], planned[1000:-1])
     np.testing.assert_allclose(growth, 1.01, atol=0.001)
-
-
-@pytest.mark.parametrize("pulls", [1, 200])
-@pytest.mark.parametrize("scale", SCALES)
-def test_the_better_of_two_arms_is_found(scale, pulls):
-    seeds = range(1000, 1015)
-    arms = [
-        OptimisticPOWR(Bandit(scale, pulls), seed=seed).learn(200).predict(0, deterministic=True)[0]
-        for seed in seeds
-    ]
-    assert sum(arms) >= 14
-
-
-def test_a_task_that_never_ends_is_learned():
-    agent = OptimisticPOWR(Endless(), seed=1000).learn(400)
-    assert agent.episode_returns == []
-    np.testing.assert_array_equal(agent.predict(range(9), deterministic=True)[0], np.ones(9))
+    visits.unplanned = set()
+    once_more = [visits.observe((5000, 0), (5001, -1.0, False)) for _ in range(2)]
+    assert once_more == [False, True]  # an unplanned pair that is revisited does not wait
 
 
 # -- boxes ----------------------------------------------------------------------------------------
 
 
-def linear_system(n=300):
-    """x' = A x + b_a, ended where the first dimension passes 0.85; every step costs 1."""
-    rng = np.random.default_rng(1000)
-    matrix = np.array([[0.95, 0.1], [-0.1, 0.9]])
-    pushes = np.array([[0.1, 0.0], [-0.1, 0.05]])
-    states = rng.uniform([-0.85, -1.0], [0.85, 1.0], (n, 2))
-    actions = rng.integers(2, size=n)
-    next_states = states @ matrix.T + pushes[actions]
-    terminated = np.abs(next_states[:, 0]) > 0.85
-    return (states, actions, -np.ones(n), next_states, terminated), matrix, pushes
-
-
-def model_of(columns, **settings):
-    return DisplacementModel(columns, 2, gamma=0.9, prior=0.0, value_range=(-10.0, 0.0), **settings)
-
-
 def test_the_map_of_a_linear_system_is_exact():
     columns, matrix, pushes = linear_system()
-    model = model_of(columns)
+    model = displacement_model(columns)
     states = np.random.default_rng(1001).uniform(-0.8, 0.8, (100, 2))
     predicted = model.map(states / model.scale)
     for action in range(2):
@@ -245,7 +156,7 @@ def test_the_map_of_a_linear_system_is_exact():
 @pytest.mark.parametrize("mirror_steps", [1, 5, 40])
 def test_the_policy_of_given_steps_is_that_of_their_sum(mirror_steps):
     columns, *_ = linear_system()
-    model = model_of(columns, step_size=0.3, mirror_steps=mirror_steps)
+    model = displacement_model(columns, step_size=0.3, mirror_steps=mirror_steps)
     summed = model.settled.exponents
     states = model.centers[: len(summed)] * model.scale
     assert np.abs(model(states) - summed).max() < 0.02 * np.abs(summed).max()
@@ -254,51 +165,33 @@ def test_the_policy_of_given_steps_is_that_of_their_sum(mirror_steps):
 
 # -- settings -------------------------------------------------------------------------------------
 
-FINITE_SETTINGS = {
-    "kernel": Dirac(),
-    "gamma": 0.5,
-    "step_size": 0.1,
-    "mirror_steps": 1,
-    "regularization": 0.5,
-    "prior": 7.0,
-    "plan_within_episodes": False,
-}
-# What `predict` shows, or what only terminating rewards change: each has a test of its own.
-BOX_SETTINGS = {
+SETTINGS = {
     "kernel": Matern52(0.5),
     "gamma": 0.5,
     "step_size": 0.1,
     "mirror_steps": 3,
+    "regularization": 0.5,
     "prior": 70.0,
     "plan_within_episodes": False,
 }
 
 
-def differs(agent, other):
-    places = PLACES[agent.data.state_shape != ()]
-    exponents = [each._behaviour()(places) for each in (agent, other)]
-    return agent.n_plans_ != other.n_plans_ or not np.array_equal(*exponents)
+REFUSED = {("kernel", False), ("regularization", True)}
 
 
-@pytest.mark.parametrize("name", FINITE_SETTINGS)
-def test_every_setting_of_a_finite_agent_can_be_set_by_hand(name):
-    def make(**settings):
-        return OptimisticPOWR(Corridor(), seed=1000, **settings).learn(35)
-
-    agent = make(**{name: FINITE_SETTINGS[name]})
-    assert getattr(agent, name) == FINITE_SETTINGS[name]
-    if name != "kernel":  # the Dirac kernel is the only one there is
-        assert differs(agent, make())
-
-
-@pytest.mark.parametrize("name", BOX_SETTINGS)
-def test_every_setting_of_a_box_agent_can_be_set_by_hand(name):
-    def make(**settings):
-        return OptimisticPOWR(Corridor(continuous=True), seed=1000, **settings).learn(35)
-
-    agent = make(**{name: BOX_SETTINGS[name]})
-    assert getattr(agent, name) == BOX_SETTINGS[name]
-    assert differs(agent, make())
+@pytest.mark.parametrize(
+    ("name", "continuous"), sorted({(name, box) for name in SETTINGS for box in (0, 1)} - REFUSED)
+)
+def test_every_setting_can_be_set_by_hand(name, continuous):
+    """It changes the training, and is no longer among the `settings_` that were chosen."""
+    env, places = Corridor(continuous=continuous), PLACES[continuous]
+    plain, agent = (
+        OptimisticPOWR(env, seed=1000, **given).learn(35) for given in ({}, {name: SETTINGS[name]})
+    )
+    exponents = [each._behaviour()(places) for each in (plain, agent)]
+    assert agent.n_plans_ != plain.n_plans_ or not np.array_equal(*exponents)
+    assert all(reason for _, reason in plain.settings_.values())
+    assert name not in agent.settings_
 
 
 def test_a_kernel_that_the_planner_cannot_use_is_refused_with_the_remedy():
@@ -310,16 +203,6 @@ def test_a_kernel_that_the_planner_cannot_use_is_refused_with_the_remedy():
         OptimisticPOWR(Corridor(continuous=True), regularization=0.1)
 
 
-@pytest.mark.parametrize("make", [Corridor, lambda: Corridor(continuous=True)])
-def test_what_was_chosen_is_said_with_the_reason(make):
-    agent = OptimisticPOWR(make(), seed=1000).learn(60)
-    assert {"kernel", "gamma", "prior"} <= set(agent.settings_)
-    for value, reason in agent.settings_.values():
-        assert value is not None
-        assert isinstance(reason, str)
-    assert set(OptimisticPOWR(make(), gamma=0.5).settings_) == set(agent.settings_) - {"gamma"}
-
-
 @pytest.mark.parametrize(
     ("episodes", "best", "reason"),
     [
@@ -327,6 +210,7 @@ def test_what_was_chosen_is_said_with_the_reason(make):
         ([[-1.0, -1.0, -1.0], [-1.0]], -1.0, "best discounted return-to-go seen"),
         ([[0.0, 8.0]], 8.0, "best discounted return-to-go seen"),  # its end was what paid
         ([[1.0] * 6], 2.0, "largest repeated reward so far at every step"),
+        ([[1.0] * 5], 1.9375, "best discounted return-to-go seen"),  # the last one at its end
         ([[0.0, 9.0, 0.0, 0.0, 0.0, 0.0]], 9.0, "best discounted return-to-go seen"),  # once only
         ([[0.0], [0.0]], 1.0, "are alike"),
     ],
@@ -373,7 +257,7 @@ def test_a_goal_that_pays_on_termination_is_reached_in_a_box():
 def test_the_reward_of_a_terminating_step_is_the_value_of_its_end():
     (states, actions, rewards, next_states, terminated), *_ = linear_system()
     rewards = np.where(terminated, 5.0, rewards)
-    model = model_of((states, actions, rewards, next_states, terminated))
+    model = displacement_model((states, actions, rewards, next_states, terminated))
     np.testing.assert_allclose(model.map(states / model.scale)[:, :, 2], -1.0, atol=1e-3)
     q = model.action_values(states[terminated])
     paid = q[np.arange(len(q)), actions[terminated]]
@@ -382,9 +266,9 @@ def test_the_reward_of_a_terminating_step_is_the_value_of_its_end():
 
 def test_the_value_kernel_is_narrow_until_anything_was_learned():
     columns, *_ = linear_system()
-    assert model_of(columns).kernel.bandwidth == 2.0
+    assert displacement_model(columns).kernel.bandwidth == 2.0
     nothing = (*columns[:4], np.zeros_like(columns[4]))
-    assert model_of(nothing).kernel.bandwidth == 0.2
+    assert displacement_model(nothing).kernel.bandwidth == 0.2
 
 
 def test_the_best_plan_is_chosen_only_where_the_last_episodes_are_clearly_worse():
@@ -393,12 +277,12 @@ def test_the_best_plan_is_chosen_only_where_the_last_episodes_are_clearly_worse(
     for episode in range(8):
         record.add(100.0 + episode % 2, f"good {episode}")
     assert record.choose("newest") == "newest"
-    for episode in range(8):
-        record.add(90.0 + 40 * (episode % 2), "uneven")
+    for episode in range(8):  # worse on average, but by less than its standard error
+        record.add(80.0 + 38 * (episode % 2), "uneven")
     assert record.choose("newest") == "newest"
     for episode in range(8):
         record.add(50.0 + episode % 2, "bad")
-    assert record.choose("newest") == "uneven"
+    assert record.choose("newest") == "good 7"
 
 
 def collapsed(**settings):
@@ -445,21 +329,6 @@ def test_bad_luck_at_first_does_not_rule_a_pair_out_for_ever():
         planner.observe((0, 0, float(visit % 2), 1, True), True)
     planner.plan()
     assert planner.policy.greedy([0]) == [1]
-
-
-@pytest.mark.parametrize(
-    ("returns", "message"),
-    [
-        ([0.0] * 39, None),
-        ([0.0] * 40, "all 40 episodes so far had the return 0"),
-        ([1.0, *[0.0] * 38, 0.5], "best return so far, 1, came in episode 1 of 40"),
-        ([*range(40)], None),
-        ([*range(39), 5], None),
-    ],
-)
-def test_returns_that_speak_of_failure_are_named(returns, message):
-    said = failure([float(each) for each in returns])
-    assert said is None if message is None else message in said
 
 
 def test_returns_that_are_only_noisy_are_no_failure():

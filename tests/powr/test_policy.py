@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from powr.data import StateIndex
-from powr.kernels import Dirac, Exponential, Gaussian
+from powr.kernels import Dirac, Exponential
 from powr.mirror_descent import softmax
 from powr.policy import Table, TablePolicy, expand, make_policy
 
@@ -28,7 +28,6 @@ CASES = {
     "labels": (Dirac(), LABELS, OTHER_LABELS),
     "vectors, Dirac": (Dirac(), BOX, OTHER_BOX),
     "vectors": (Exponential(0.5), BOX, OTHER_BOX),
-    "labels on a line": (Gaussian(2.0), LABELS, OTHER_LABELS),
 }
 every_case = pytest.mark.parametrize(("kernel", "states", "others"), CASES.values(), ids=CASES)
 
@@ -54,17 +53,13 @@ def test_acting_at_one_state_equals_sampling_at_many(kernel, states, others):
         np.testing.assert_allclose(np.bincount(many, minlength=3) / 50, expected, atol=0.02 + 1e-9)
 
 
-def test_states_that_the_table_does_not_know_have_the_value_0():
-    index = index_of(LABELS)
-    table = Table(index, np.ones((2, 3)))  # the third label came later
-    np.testing.assert_array_equal(table([4, 1, 7, 99])[:, 0], [1, 1, 0, 0])
-    assert isinstance(make_policy(table), TablePolicy)
-
-
 def test_a_table_keeps_its_values_when_its_index_grows():
+    """States numbered after the values were made have the value 0."""
     index = index_of(LABELS)
     policy = make_policy(Table(index, np.arange(9.0).reshape(3, 3)))
+    assert isinstance(policy, TablePolicy)
     before = policy([4, 99]), policy.act(99, 0.5)
     index.number(np.array([50, 51, 99]))
+    np.testing.assert_array_equal(policy([4, 99]), [[0, 1, 2], [0, 0, 0]])
     np.testing.assert_array_equal(policy([4, 99]), before[0])
     assert policy.act(99, 0.5) == before[1] == 1

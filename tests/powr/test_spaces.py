@@ -7,16 +7,13 @@ from gymnasium.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete, Tu
 from gymnasium.vector.utils import concatenate, create_empty_array
 
 from powr import POWR, OptimisticPOWR
-from powr.environments.spaces import MOST_DIMENSIONS, observations_of
+from powr.environments.spaces import observations_of
 from tests.powr.environments import Corridor, Untouchable, probabilities
 
 FINITE = {
     "Discrete": (Discrete(6, start=-2), 6),
-    "MultiDiscrete": (MultiDiscrete([2, 3]), 6),
-    "MultiDiscrete of two dimensions": (MultiDiscrete([[2, 3], [1, 2]]), 12),
-    "MultiDiscrete from a start": (MultiDiscrete([2, 3], start=[-1, 5]), 6),
-    "MultiBinary": (MultiBinary(4), 16),
-    "MultiBinary of two dimensions": (MultiBinary([2, 2]), 16),
+    "MultiDiscrete": (MultiDiscrete([[2, 3], [1, 2]], start=[[-1, 5], [0, 0]]), 12),
+    "MultiBinary": (MultiBinary([2, 2]), 16),
     "Tuple": (Tuple([Discrete(3), MultiBinary(2)]), 12),
     "Dict": (Dict({"b": Discrete(3), "a": MultiDiscrete([2, 2])}), 12),
     "nested": (Dict({"x": Tuple([Discrete(2), Dict({"y": Discrete(3, start=1)})])}), 6),
@@ -51,12 +48,11 @@ BATCHES = {name: space for name, (space, _) in FINITE.items()} | {
     "matrix": Box(0, 9, (2, 2)),
     "Blackjack": Tuple([Discrete(32), Discrete(11), Discrete(2)]),
     "as many numbers as parts": Tuple([MultiDiscrete([4, 4]), MultiBinary(2)]),
-    "one part": Tuple([Discrete(9)]),
     "tuples of tuples": Tuple([Tuple([Discrete(3), Discrete(4)]), Tuple([Discrete(5)] * 2)]),
 }
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 7])
+@pytest.mark.parametrize("n", [1, 2, 7])
 @pytest.mark.parametrize("space", BATCHES.values(), ids=BATCHES)
 def test_a_batch_of_any_length_has_the_states_of_its_observations(space, n):
     space.seed(n)
@@ -73,21 +69,6 @@ def test_a_batch_of_any_length_has_the_states_of_its_observations(space, n):
         np.testing.assert_array_equal(one, [state])
 
 
-def test_a_tuple_of_numbers_may_come_as_a_list_or_an_array():
-    observations = observations_of(BATCHES["Blackjack"])
-    rows = [(14, 10, 0), (20, 3, 1), (5, 1, 0)]
-    expected = [observations.state(row) for row in rows]
-    assert len(set(expected)) == 3
-    for batch in (rows, [list(row) for row in rows], np.array(rows)):
-        states, single = observations.states(batch)
-        assert not single
-        assert states.tolist() == expected
-    for one in (list(rows[0]), np.array(rows[0])):
-        states, single = observations.states(one)
-        assert single
-        assert states.tolist() == expected[:1]
-
-
 def test_more_combinations_than_integers_are_hashed_alike_in_every_process():
     space = MANY
     space.seed(0)
@@ -102,12 +83,8 @@ def test_more_combinations_than_integers_are_hashed_alike_in_every_process():
     ("space", "observation", "message"),
     [
         (MultiDiscrete([2, 3]), [0, 3], r"observation must lie within MultiDiscrete.*, got 3"),
-        (MultiDiscrete([2, 3]), [0.0, 1.0], r"integers of MultiDiscrete.*float64"),
         (Dict({"a": Discrete(2)}), {"a": 2}, r"observation\['a'\] must lie within"),
-        (BATCHES["Blackjack"], (1, 2), "observation must be of Tuple"),
         (BATCHES["Blackjack"], [(1, 2, 0), (1, 2)], r"observation must be of Tuple.*got \(1, 2\)"),
-        (BATCHES["Blackjack"], 3, "observation must be of Tuple"),
-        (Dict({"a": Discrete(2)}), {"b": 1}, "observation must be of Dict"),
         (Box(0, 1, (2, 3)), np.zeros((4, 3, 2)), r"\(2, 3\) or \(n, 2, 3\), got \(4, 3, 2\)"),
     ],
 )
@@ -128,7 +105,6 @@ class Disguised(gymnasium.ObservationWrapper):
 
 
 DISGUISES = {
-    "MultiDiscrete": (MultiDiscrete([2, 5]), lambda i: np.array(divmod(i, 5))),
     "Tuple": (Tuple([Discrete(2), Discrete(5)]), lambda i: divmod(i, 5)),
     "Dict": (
         Dict({"half": Discrete(2), "place": Discrete(5, start=3)}),
@@ -145,9 +121,6 @@ def test_an_agent_learns_the_same_from_any_finite_space(cls, space, tell, tmp_pa
     assert agent.episode_returns == plain.episode_returns
     told = [tell(place) for place in range(10)]
     np.testing.assert_array_equal(agent.action_probabilities(told), probabilities(plain))
-    assert [agent.predict(each, deterministic=True)[0] for each in told] == plain.predict(
-        range(10), deterministic=True
-    )[0].tolist()
     agent.save(tmp_path / "agent.npz")
     loaded = cls.load(tmp_path / "agent.npz", Disguised(space, tell))
     np.testing.assert_array_equal(loaded.action_probabilities(told), probabilities(plain))
@@ -155,62 +128,16 @@ def test_an_agent_learns_the_same_from_any_finite_space(cls, space, tell, tmp_pa
         cls.load(tmp_path / "agent.npz", Disguised(MultiDiscrete([2, 7]), tell))
 
 
-def test_a_box_of_any_shape_is_flattened():
-    def tell(place):
-        return np.array([[place, np.sin(place)]])
-
-    env = Disguised(Box(-1.0, 10.0, (1, 2), np.float64), tell)
-    flat, agent = POWR(Corridor(continuous=True)).learn(55), POWR(env).learn(55)
-    batch = np.array([tell(place) for place in range(10)])
-    np.testing.assert_array_equal(agent.action_probabilities(batch), probabilities(flat))
-    assert np.ndim(agent.predict(batch[0])[0]) == 0
-
-
-@pytest.mark.parametrize("shape", [(84, 84, 3), (MOST_DIMENSIONS + 1,)])
-@pytest.mark.parametrize("cls", [POWR, OptimisticPOWR])
-def test_images_are_refused_at_once_with_a_remedy(cls, shape):
-    env = Untouchable(Box(0, 255, shape, np.uint8), Discrete(3))
+def test_images_are_refused_at_once_with_a_remedy():
+    env = Untouchable(Box(0, 255, (84, 84, 3), np.uint8), Discrete(3))
     with pytest.raises(ValueError, match=r"dimensions, more than 256: .*features by .*Transform"):
-        cls(env)
-    assert cls(Untouchable(Box(0, 1, (MOST_DIMENSIONS,)), Discrete(3))).n_actions == 3
-
-
-def recipe_of(env):
-    """The lines that the refusal of an environment recommends."""
-    with pytest.raises(ValueError, match="action space must be Discrete") as caught:
         POWR(env)
-    return "\n".join(line.strip() for line in str(caught.value).splitlines()[1:])
 
 
-class Steered(Corridor):
-    """A corridor that is walked by actions of another space."""
-
-    def __init__(self, space, to_direction):
-        super().__init__()
-        self.action_space, self.to_direction = space, to_direction
-
-    def step(self, action):
-        assert self.action_space.contains(action), action
-        corridor_action = self.to_direction(action)
-        self.action_space, space = Discrete(2), self.action_space
-        try:
-            return super().step(corridor_action)
-        finally:
-            self.action_space = space
-
-
-@pytest.mark.parametrize(
-    ("make", "n_actions"),
-    [
-        (lambda: gymnasium.make("Pendulum-v1"), 5),
-        (lambda: Steered(MultiDiscrete([2, 3]), lambda a: int(a[0])), 6),
-        (lambda: Steered(MultiBinary(3), lambda a: int(a[0])), 8),
-    ],
-    ids=["Box", "MultiDiscrete", "MultiBinary"],
-)
-def test_the_remedy_for_other_actions_works(make, n_actions):
-    names = {"env": make(), "np": np, "gymnasium": gymnasium}
-    exec(recipe_of(names["env"]), names)  # noqa: S102
-    agent = POWR(names["env"]).learn(420)
-    assert agent.n_actions == n_actions
-    assert len(agent.episode_returns) >= 2
+def test_the_remedy_for_continuous_actions_works():
+    names = {"env": gymnasium.make("Pendulum-v1"), "np": np, "gymnasium": gymnasium}
+    with pytest.raises(ValueError, match="action space must be Discrete") as caught:
+        POWR(names["env"])
+    recipe = "\n".join(line.strip() for line in str(caught.value).splitlines()[1:])
+    exec(recipe, names)  # noqa: S102
+    assert POWR(names["env"]).learn(420).n_actions == 5

@@ -6,18 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from powr.tabular import TabularMDP, greedy_policy
+from powr.tabular import TabularMDP
 from tests.reference import tabular as reference
 from tests.reference.data import random_mdp, random_policy
 
-SMALL_ENVIRONMENTS = [
-    ("FrozenLake-v1", {"is_slippery": False}),
-    ("FrozenLake-v1", {"is_slippery": True}),
-    ("FrozenLake-v1", {"map_name": "8x8"}),
-    ("CliffWalking-v1", {}),
-    ("CliffWalking-v1", {"is_slippery": True}),
-]
-small_environments = pytest.mark.parametrize(("env_id", "kwargs"), SMALL_ENVIRONMENTS)
+small_environments = pytest.mark.parametrize(
+    ("env_id", "kwargs"), [("FrozenLake-v1", {"map_name": "8x8"}), ("CliffWalking-v1", {})]
+)
 
 seeds = st.integers(0, 2**32 - 1)
 sizes = st.tuples(st.integers(1, 8), st.integers(1, 4))
@@ -67,13 +62,6 @@ def test_action_values_of_taxi_satisfy_the_bellman_equation():
     np.testing.assert_allclose(q, look_ahead, rtol=1e-11)
 
 
-def test_terminating_step_counts_and_nothing_after_it():
-    mdp = two_state_chain()
-    stop = np.array([[1.0, 0.0], [1.0, 0.0]])
-    np.testing.assert_array_equal(mdp.values(stop, 0.5), [1 + 0.5 * 10, 10])
-    assert mdp.expected_return(stop, horizon=100) == 11
-
-
 @small_environments
 def test_expected_return_equals_brute_force(env_id, kwargs):
     env = gymnasium.make(env_id, **kwargs)
@@ -105,65 +93,15 @@ def test_optimal_action_values_equal_value_iteration(seed, size, terminates, gam
     np.testing.assert_allclose(mdp.optimal_action_values(gamma), expected, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("env_id", ["Taxi-v3", "FrozenLake8x8-v1", "CliffWalking-v1"])
-@pytest.mark.parametrize("gamma", [0.9, 0.999999])
-def test_optimal_action_values_satisfy_the_optimality_equation(env_id, gamma):
-    env = gymnasium.make(env_id)
-    q = TabularMDP.from_env(env).optimal_action_values(gamma)
-    transitions, rewards = reference.read_table(env)
-    np.testing.assert_allclose(
-        q, rewards + gamma * transitions @ q.max(axis=1), rtol=1e-8, atol=1e-8
-    )
-
-
-def test_greedy_policy_takes_the_first_of_the_best_actions():
-    policy = greedy_policy(np.array([[1.0, 3.0, 3.0], [2.0, 2.0, 2.0]]))
-    np.testing.assert_array_equal(policy, [[0, 1, 0], [1, 0, 0]])
-
-
-def policy_of_shape(*shape):
-    return np.full(shape, 0.5)
-
-
-@pytest.mark.parametrize(
-    ("policy", "message"),
-    [
-        (policy_of_shape(2, 3), r"must have shape \(2, 2\).*got \(2, 3\)"),
-        (policy_of_shape(2), r"got \(2,\)"),
-        (np.array([[0.5, 0.5], [0.5, 0.6]]), "sum to 1.1, at row 1"),
-        (np.array([[1.5, -0.5], [0.5, 0.5]]), r"must not be negative.*got \[1.5, -0.5\]"),
-        (np.array([[np.nan, 1.0], [0.5, 0.5]]), "must be finite, got nan at row 0"),
-    ],
-)
-def test_bad_policies_are_named(policy, message):
-    with pytest.raises(ValueError, match=message):
-        two_state_chain().values(policy, 0.9)
-    with pytest.raises(ValueError, match=message):
-        two_state_chain().expected_return(policy, 3)
-
-
-def test_gamma_outside_the_unit_interval_is_an_error():
-    for method in ("action_values", "values", "state_visitation", "objective"):
-        with pytest.raises(ValueError, match="gamma must be at least 0 and less than 1, got 1"):
-            getattr(two_state_chain(), method)(policy_of_shape(2, 2), 1.0)
-    with pytest.raises(ValueError, match="gamma must be at least 0 and less than 1"):
-        two_state_chain().optimal_action_values(-0.1)
-
-
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
         ({"transitions": np.zeros((2, 2))}, r"shape \(states, actions, states\), not \(2, 2\)"),
-        ({"transitions": np.zeros((2, 2, 3))}, r"not \(2, 2, 3\)"),
         ({"transitions": np.full((2, 2, 2), 0.6)}, "state 0 under action 0 sum to 1.2"),
-        ({"transitions": np.full((2, 2, 2), np.nan)}, "transitions must be finite"),
         ({"transitions": np.full((2, 2, 2), -0.1)}, "transitions must not be negative"),
-        ({"rewards": np.zeros(2)}, r"rewards must have shape \(states, actions\), not \(2,\)"),
         ({"rewards": np.zeros((2, 3))}, r"rewards of shape \(2, 3\) need \(6, 2\)"),
         ({"rewards": np.full((2, 2), np.inf)}, "rewards must be finite"),
-        ({"initial_distribution": [1.0]}, r"must have shape \(2,\), not \(1,\)"),
         ({"initial_distribution": [0.5, 0.6]}, "must sum to 1, not 1.1"),
-        ({"initial_distribution": [1.5, -0.5]}, "initial_distribution must not be negative"),
     ],
 )
 def test_bad_models_are_named(changes, message):
@@ -186,9 +124,8 @@ def test_the_horizon_is_given_or_the_time_limit():
     assert mdp.optimal_return() == 0  # the goal is six steps away
     assert mdp.optimal_return(horizon=6) > 0
     with pytest.raises(ValueError, match="give a horizon"):
-        two_state_chain().expected_return(policy_of_shape(2, 2))
-    for horizon in (-1, 2.5, "10"):
-        with pytest.raises(ValueError, match="horizon must be a whole number"):
-            mdp.optimal_return(horizon)
-        with pytest.raises(ValueError, match="horizon must be a whole number"):
-            two_state_chain(horizon=horizon)
+        two_state_chain().expected_return(np.full((2, 2), 0.5))
+    with pytest.raises(ValueError, match="horizon must be a whole number"):
+        mdp.optimal_return(-1)
+    with pytest.raises(ValueError, match="gamma must be at least 0 and less than 1, got 1"):
+        mdp.optimal_action_values(1.0)

@@ -27,13 +27,7 @@ def read_table(env: gymnasium.Env) -> tuple[np.ndarray, np.ndarray]:
 
 def transfer_operator(transitions: np.ndarray) -> np.ndarray:
     """T of Eq. (5), an (S * A, S) matrix: (T f)(s, a) = sum over s' of f(s') tau(s'|s, a)."""
-    n_states, n_actions, _ = transitions.shape
-    T = np.zeros((n_states * n_actions, n_states))
-    for s in range(n_states):
-        for a in range(n_actions):
-            for s_next in range(n_states):
-                T[s * n_actions + a, s_next] = transitions[s, a, s_next]
-    return T
+    return transitions.reshape(-1, len(transitions))
 
 
 def policy_operator(policy: np.ndarray) -> np.ndarray:

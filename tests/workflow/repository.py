@@ -17,13 +17,8 @@ from suite.claims.rules import THEORY_RULES
 
 ROOT = Path(__file__).parent.parent.parent
 TRAINING = ("train", "train_agent")
-CLOCKS = (
-    "*.json",
-    "*.benchmark.tsv",
-    "cost.csv",
-    "ladder.*",
-    "report.html",
-)  # tell what a run took
+# They tell what a run took.
+CLOCKS = ("*.json", "*.benchmark.tsv", "cost.csv", "ladder.*", "report.html")
 
 
 class Job(NamedTuple):

@@ -22,15 +22,6 @@ def make_tiny(study):
     study.pop("ablations", None)
 
 
-def keep_first_claim(document):
-    del document["claims"][1:]
-
-
-def touch_nothing(document):
-    for deviation in document["deviations"]:
-        deviation["touches"] = []
-
-
 def call(repository, *arguments):
     return subprocess.run(
         [sys.executable, "-m", "suite", *arguments],
@@ -47,8 +38,10 @@ def shipped(tmp_path_factory):
     repository = Repository(tmp_path_factory.mktemp("shipped"))
     copy_working_tree(repository.folder)
     repository.edit_study(make_tiny)
-    repository.edit_study(keep_first_claim, "claims.yaml")
-    repository.edit_study(touch_nothing, "deviations.yaml")
+    repository.edit_study(
+        lambda document: document.update(claims=document["claims"][:1]), "claims.yaml"
+    )
+    repository.edit_study(lambda document: document.update(deviations=[]), "deviations.yaml")
     for pattern in ("training_curves*", "threshold_boxplots*", "*.gif"):
         for path in repository.folder.glob(f"figures/{pattern}"):
             path.unlink()

@@ -69,7 +69,6 @@ def test_every_rule_of_a_scale_can_be_planned():
     [
         ("scale=huge", "snakemake: scale: huge is not one of smoke"),
         ("scal=smoke", "snakemake: --config: scal is not known here: did you mean scale?"),
-        ("partial=perhaps", "snakemake: --config: partial: 'perhaps': give true or false"),
     ],
 )
 def test_refuses_wrong_configuration_in_one_line(argument, message):
@@ -82,14 +81,6 @@ def test_refuses_wrong_configuration_in_one_line(argument, message):
 
 
 def test_refuses_a_wrong_study_before_any_job(clone):
-    clone.edit_study(lambda study: study["scales"]["tiny"].update(seed=3))
-    done = clone.snakemake()
-    assert done.returncode != 0
-    assert "envs.yaml: scales.tiny: seed is not known here" in done.stderr
-    assert jobs(done.stdout + done.stderr) == []
-
-
-def test_refuses_settings_that_no_algorithm_has_before_any_job(clone):
     clone.edit_study(lambda study: study["algorithms"]["powr"]["settings"].update(gama=0.9))
     done = clone.snakemake()
     assert done.returncode != 0

@@ -1,4 +1,4 @@
-"""The peers for boxes against exact dynamic programming and published results."""
+"""The peers for boxes against exact dynamic programming."""
 
 import numpy as np
 import pytest
@@ -58,39 +58,6 @@ def test_optimal_values_on_a_finite_task(seed, peer, constants):
     )
 
 
-def test_lspi_solves_the_chain_of_lagoudakis_and_parr():
-    """Four states, moves that fail in one of ten, 1 for the two in the middle: RRLL is best."""
-    left, right = (np.clip(np.arange(4) + step, 0, 3) for step in (-1, 1))
-    towards = np.stack([np.eye(4)[left], np.eye(4)[right]], axis=1)
-    mdp = TabularMDP.from_arrays(
-        0.9 * towards + 0.1 * towards[:, ::-1],
-        rewards=np.repeat([[0.0], [1.0], [1.0], [0.0]], 2, axis=1),
-        initial_distribution=np.full(4, 0.25),
-        horizon=20,
-    )
-    env = TableEnv(mdp, as_box=True)
-    agent = LSPI(env, seed=0, centers=4, regularization=1e-3, epsilon=1.0, gamma=GAMMA).learn(1000)
-    assert agent.predict(env.points)[0].tolist() == [1, 1, 0, 0]
-    np.testing.assert_allclose(
-        agent.action_values(env.points), mdp.optimal_action_values(GAMMA), atol=0.6
-    )
-
-
-def test_cme_keeps_one_step_per_place_and_draws_which():
-    env = TableEnv(random_mdp(0), as_box=True)
-    kept = []
-    for seed in range(400):
-        agent = CMEValueIteration(env, seed=seed, bandwidth=0.3, resolution=0.05, gamma=GAMMA)
-        for reward in (1.0, 2.0, 3.0, 4.0):
-            agent._store(Step(env.points[1], 0, reward, env.points[2], False, False))
-        agent._store(Step(env.points[1] + 0.06, 0, 9.0, env.points[2], False, False))
-        agent._store(Step(env.points[1], 1, 9.0, env.points[2], False, False))
-        assert agent._n_stored() == 3
-        kept.append(agent._memory.rewards[0])
-    shares = np.bincount(np.array(kept, int), minlength=5)[1:] / 400
-    np.testing.assert_allclose(shares, 0.25, atol=0.08)
-
-
 @pytest.mark.parametrize("trace_decay", [0.0, 0.9])
 def test_sarsa_learns_the_values_of_the_only_policy(trace_decay):
     env = TableEnv(with_an_end(random_mdp(0, n_actions=1)), as_box=True)
@@ -107,26 +74,6 @@ def test_sarsa_learns_the_values_of_the_only_policy(trace_decay):
     np.testing.assert_allclose(
         agent.action_values(env.points), env.mdp.optimal_action_values(GAMMA), atol=1e-3
     )
-
-
-def test_tiles():
-    coder = TileCoder(n_dimensions=2, n_tilings=8, tiles=4)
-    points = np.random.default_rng(0).random((500, 2))
-    tiles = coder(points)
-    assert tiles.shape == (500, 8)
-    # One tile per grid, and each grid has its own.
-    np.testing.assert_array_equal(tiles // (coder.n_tiles // 8), np.tile(np.arange(8), (500, 1)))
-
-    def shared(step):
-        return (coder(points * 0.5) == coder(points * 0.5 + step)).mean(axis=1)
-
-    eighth = 1 / 4 / 8
-    # A move along one axis by an eighth of a tile crosses the border of one grid in eight.
-    np.testing.assert_allclose(shared([eighth, 0.0]), 7 / 8, atol=1e-9)
-    np.testing.assert_allclose(shared([0.0, eighth]), 7 / 8, atol=1e-9)
-    assert (shared([0.25, 0.0]) == 0.0).all()
-    corners = np.array([[0.0, 0.0], [1.0, 1.0]])
-    assert 0 <= coder(corners).min() <= coder(corners).max() < coder.n_tiles
 
 
 def test_too_many_dimensions_are_refused():

@@ -19,13 +19,4 @@ def test_every_action_is_as_likely_as_the_others(name, deterministic):
     shares = np.bincount(actions, minlength=env.action_space.n) / len(actions)
     np.testing.assert_allclose(shares, 1 / env.action_space.n, atol=0.03)
     np.testing.assert_allclose(agent.action_probabilities(observations), 1 / env.action_space.n)
-
-
-def test_training_counts_its_timesteps_and_the_seed_decides():
-    def predicted(seed):
-        agent = RandomPlay(gymnasium.make("Taxi-v3"), seed=seed).learn(30)
-        assert agent.num_timesteps == 30
-        return agent.predict(np.arange(100))[0]
-
-    np.testing.assert_array_equal(predicted(0), predicted(0))
-    assert not np.array_equal(predicted(0), predicted(1))
+    assert agent.num_timesteps == 50

@@ -4,9 +4,6 @@ import json
 import math
 from pathlib import Path
 
-import pytest
-
-import baselines
 from benchmarks.tune_peers import (
     SEEDS,
     SETTINGS,
@@ -27,11 +24,6 @@ def test_every_peer_is_tuned_with_ten_settings_on_development_seeds():
     for environments in SETTINGS.values():
         for settings in environments.values():
             assert len({json.dumps(setting) for setting in settings}) == len(settings) == 10
-
-
-@pytest.mark.parametrize("peer", sorted(MODULES - SHARED))
-def test_a_module_holds_one_public_class(peer):
-    assert baselines.find(peer).__module__ == f"baselines.classic.{peer}"
 
 
 def test_the_smallest_median_lasting_arrival_wins_and_ties_go_to_the_larger_return(tmp_path):
