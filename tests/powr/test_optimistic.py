@@ -11,6 +11,7 @@ from powr import OptimisticPOWR
 from powr.data import History
 from powr.kernels import Dirac, Exponential, Matern52
 from powr.mirror_descent import softmax
+from powr.optimistic.diagnosis import failure
 from powr.optimistic.finite_planner import FinitePlanner
 from powr.optimistic.growing_steps import settle
 from powr.optimistic.track_record import TrackRecord
@@ -331,7 +332,10 @@ def test_bad_luck_at_first_does_not_rule_a_pair_out_for_ever():
     assert planner.policy.greedy([0]) == [1]
 
 
-def test_returns_that_are_only_noisy_are_no_failure():
+def test_a_best_return_that_never_came_again_is_a_failure_and_noise_is_not():
+    lost = [1.0, *[0.0] * 38, 0.5]
+    assert "best return so far, 1, came in episode 1 of 40" in failure(lost)
+    assert failure(lost[:-1]) is None  # too few episodes
     rng = np.random.default_rng(1000)
     assert not any(failure(list(rng.normal(size=200))) for _ in range(500))
 
