@@ -250,8 +250,6 @@ def normalised_score(value: ArrayLike, uniform: float, optimum: float) -> np.nda
     value = np.asarray(value, dtype=float)
     if math.isclose(optimum, uniform):
         return np.full_like(value, math.nan)
-    if not optimum > uniform:
-        raise ValueError(f"the optimum {optimum} must exceed the uniform policy's return {uniform}")
     return (value - uniform) / (optimum - uniform)
 
 

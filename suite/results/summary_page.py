@@ -49,12 +49,12 @@ def find_origins(provenances: Iterable[Mapping[str, Any]]) -> list[dict[str, Any
         key = (commit, provenance["python"], provenance["platform"], provenance["cpu"])
         found.setdefault(key, []).append(provenance["packages"])
     origins = []
-    for key, loaded in sorted(found.items()):
+    for names, loaded in sorted(found.items()):
         packages = [
             f"{name} {' and '.join(sorted({each[name] for each in loaded if name in each}))}"
             for name in sorted({name for each in loaded for name in each}, key=str.lower)
         ]
-        origins.append(dict(zip(ORIGIN, (len(loaded), *key, packages), strict=True)))
+        origins.append(dict(zip(ORIGIN, (len(loaded), *names, packages), strict=True)))
     return origins
 
 
