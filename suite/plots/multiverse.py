@@ -15,7 +15,7 @@ from matplotlib.lines import Line2D
 
 from suite.names import algorithm_name
 from suite.plots.choices import arrivals_of
-from suite.plots.render import add_note, number
+from suite.plots.render import add_note, missing_note, number
 from suite.plots.style import COLUMN_WIDTH, KNOWN
 from suite.results.statistics import median_coverage
 
@@ -25,10 +25,10 @@ SETS = {"defaults": ("library defaults", (4, 2)), "authors": ("authors' settings
 SETTING = "setting."
 SHADE = "#F2E2B6"
 LABELS = {
-    ("restart", "no"): "sum over epochs",
-    ("restart", "yes"): "restart each epoch",
-    ("kernel", "Gaussian"): "Gaussian kernel",
-    ("kernel", "Exponential"): "exponential kernel",
+    ("setting.restart", "no"): "sum over epochs",
+    ("setting.restart", "yes"): "restart each epoch",
+    ("setting.kernel", "Gaussian"): "Gaussian kernel",
+    ("setting.kernel", "Exponential"): "exponential kernel",
 }
 
 
@@ -163,25 +163,23 @@ def draw_settings(
         if height and rows[height - 1][0] != column:
             panel.axhline(height - 0.5, color="0.85", lw=0.6)
     panel.set_ylim(len(rows) - 0.5, -0.5)
-    panel.set_yticks(range(len(rows)), [label_of(*row) if labelled else "" for row in rows])
+    labels = [
+        LABELS.get((column, value)) or f"{column.removeprefix(SETTING).replace('_', ' ')} {value}"
+        for column, value in rows
+    ]
+    panel.set_yticks(range(len(rows)), labels if labelled else [""] * len(rows))
     panel.tick_params(axis="y", length=0)
     panel.set_xlabel(f"{len(order)} universes")
 
 
-def label_of(column: str, value: str) -> str:
-    key = column.removeprefix(SETTING)
-    return LABELS.get((key, value)) or f"{key.replace('_', ' ')} {value}"
-
-
 def note(table: pd.DataFrame) -> str:
     runs = table.drop_duplicates("universe")
-    there, planned = runs["runs"].sum(), runs["runs_planned"].sum()
-    coverage = {n: median_coverage(n) for n in sorted(set(runs["runs_planned"]), reverse=True)}
     intervals = ", ".join(
-        f"with {n} seeds a {share:.0%} interval of the median" if share > 0 else f"with {n} none"
-        for n, share in coverage.items()
+        f"with {n} seeds a {median_coverage(n):.0%} interval of the median"
+        if median_coverage(n) > 0
+        else f"with {n} none"
+        for n in sorted(set(runs["runs_planned"]), reverse=True)
     )
-    missing = f" {planned - there} of {planned} runs are missing." if there < planned else ""
     return (
         "The paper's POWR under every plausible combination of the settings that nobody knows. A "
         "column is one combination, a universe; the dots below are its settings. A mark is the "
@@ -189,5 +187,5 @@ def note(table: pd.DataFrame) -> str:
         f"better. Bars reach from the first run to arrive to the last ({intervals}). Hollow marks: "
         "half of the runs or more never arrive within the budget, the grey line. Universes are "
         "sorted by the sampled policy, which the authors evaluate; shaded are the authors' "
-        f"probable settings.{missing}"
+        f"probable settings.{missing_note(runs['runs'], runs['runs_planned'])}"
     )

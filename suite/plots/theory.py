@@ -58,7 +58,10 @@ def draw(
     bound = Line2D([], [], color="0.3", lw=0.9, ls=":", label="bound of Theorem 7")
     handles = [*(handle(*shown) for shown in ERRORS.values()), bound]
     figure.legend(handles=handles, loc="outside upper center", ncols=4)
-    draw_bounds(bottom[0], estimation)
+    on_ice = estimation[estimation["model"] == "FrozenLake-v1"]
+    for column, (_, look) in BOUNDS.items():
+        draw_range(bottom[0], on_ice, column, look, column)
+    finish(bottom[0], "simulation lemma", BOUNDS)
     draw_rates(bottom[1], estimation, exponents)
     draw_kernels(bottom[2], compatibility)
     bottom[0].set_ylabel("largest error of q")
@@ -79,18 +82,11 @@ def draw_descents(panel: Axes, rows: pd.DataFrame) -> None:
         gaps = by_step["gaps"].agg(["median", "max"]).clip(lower=lowest / 100)
         median, worst = gaps["median"], gaps["max"]
         panel.fill_between(median.index, median, worst, color=look.colour, alpha=0.15, lw=0)
-        draw_line(panel, median, look, errors)
+        panel.plot(median.index, median, ms=3, mew=0, label=errors, **look.line)
         bound = by_step["printed_bounds"].median()
         panel.plot(bound.index, bound, color=look.colour, lw=0.9, ls=":", label=f"{errors} bound")
     panel.set_ylim(lowest, 3 * rows["printed_bounds"].max())
     panel.set_xlabel("mirror descent steps T")
-
-
-def draw_bounds(panel: Axes, errors: pd.DataFrame) -> None:
-    table = errors[errors["model"] == "FrozenLake-v1"]
-    for column, (_, look) in BOUNDS.items():
-        draw_range(panel, table, column, look, column)
-    finish(panel, "simulation lemma", BOUNDS)
 
 
 def draw_rates(panel: Axes, errors: pd.DataFrame, exponents: pd.DataFrame) -> None:
@@ -121,13 +117,8 @@ def draw_range(panel: Axes, rows: pd.DataFrame, column: str, look: Look, label: 
     panel.fill_between(
         by_size.median().index, by_size.min(), by_size.max(), color=look.colour, alpha=0.13, lw=0
     )
-    draw_line(panel, by_size.median(), look, label, marker=look.marker)
-
-
-def draw_line(
-    panel: Axes, values: pd.Series, look: Look, label: str, marker: str | None = None
-) -> None:
-    panel.plot(values.index, values, marker=marker, ms=3, mew=0, label=label, **look.line)
+    median = by_size.median()
+    panel.plot(median.index, median, marker=look.marker, ms=3, mew=0, label=label, **look.line)
 
 
 def finish(panel: Axes, title: str, names: dict[str, tuple[str, Look]]) -> None:
