@@ -43,40 +43,37 @@ def render(
     rows = evaluations.query("environment == @environment and algorithm == @algorithm")
     last = rows[rows["timestep"] == rows["timestep"].max()].set_index("seed")
     times = arrivals.select(arrived, environment, algorithm, threshold).set_index("seed")
-    agents = [
-        {
-            "seed": run.seed,
-            "file": run.path.with_suffix(".npz").name,
-            "return": spread(last.loc[run.seed, "mean"], last.loc[run.seed, "std"]),
-            "exact": number(last.loc[run.seed, "exact_return"]),
-            "sampled": number(last.loc[run.seed, "sampled_mean"]),
-            "first": time(times.loc[run.seed, arrivals.FIRST]),
-            "lasting": time(times.loc[run.seed, arrivals.LASTING]),
-            "commit": commit_of(metadata)[:12] or "unknown",
-            "sha256": metadata["agent_sha256"],
-        }
-        for run, metadata in sorted(runs.items())
-    ]
-    settings = next(iter(runs.values()))["settings"]
     templates = jinja2.Environment(  # noqa: S701 - Markdown, not HTML
         undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    templates.filters["yaml"] = as_yaml
+    templates.filters["yaml"] = lambda value: yaml.safe_dump(
+        value, default_flow_style=True, width=1000
+    ).strip()
+    settings = runs[first]["settings"]
     return templates.from_string(TEMPLATE.read_text(encoding="utf-8")).render(
         name=algorithm_name(algorithm),
         class_name=baselines.find(settings["algorithm"]["class"]).__name__,
         environment=environment,
-        gymnasium_id=settings["environment"]["id"],
-        kwargs=settings["environment"]["kwargs"],
-        settings=settings["algorithm"]["settings"],
+        settings=settings,
         source=study["algorithms"][algorithm]["source"]["kind"],
-        timesteps=settings["timesteps"],
-        episodes=settings["evaluation"]["episodes"],
         digest=first.digest,
         threshold=threshold,
         overall=spread(last["mean"].mean(), last["mean"].std(ddof=0)),
-        agents=agents,
-        has_exact=any(agent["exact"] for agent in agents),
+        has_exact=last["exact_return"].notna().any(),
+        agents=[
+            {
+                "seed": run.seed,
+                "file": run.path.with_suffix(".npz").name,
+                "return": spread(last.loc[run.seed, "mean"], last.loc[run.seed, "std"]),
+                "exact": number(last.loc[run.seed, "exact_return"]),
+                "sampled": number(last.loc[run.seed, "sampled_mean"]),
+                "first": time(times.loc[run.seed, arrivals.FIRST]),
+                "lasting": time(times.loc[run.seed, arrivals.LASTING]),
+                "commit": commit_of(metadata)[:12] or "unknown",
+                "sha256": metadata["agent_sha256"],
+            }
+            for run, metadata in sorted(runs.items())
+        ],
     )
 
 
@@ -95,10 +92,6 @@ def spread(mean: float, deviation: float) -> str:
 
 def time(value: Any) -> str:
     return "never" if pd.isna(value) else f"{value:,}"
-
-
-def as_yaml(value: Any) -> str:
-    return yaml.safe_dump(value, default_flow_style=True, width=1000).strip()
 
 
 def write(study: Mapping[str, Any], scale: str, results: Path) -> dict[Path, str]:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import argparse
 import base64
+import hashlib
 import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -31,9 +31,11 @@ from suite.release import answer
 from suite.report import explorer
 from suite.report.evidence import group_runs, show_claim
 from suite.results import aggregate, cost, summary_page
-from suite.results.tables import other_runs, read_table
+from suite.results.tables import read_table
 
 FOLDER = Path(__file__).parent
+SCRIPTS = ("vendor/uPlot.iife.min.js", "statistics.js", "tables.js", "explorer.js", "downloads.js")
+STYLES = ("vendor/uPlot.min.css", "report.css")
 TABLES = ("summary.md", "summary.csv", "runs.csv", "curves.csv", "claims.csv", "cost.csv")
 SYMBOLS = {
     **dict(zip(VERDICTS, "✓◐✗–", strict=True)),
@@ -79,20 +81,19 @@ def rankings(summary: pd.DataFrame) -> dict[str, str]:
     ranked = {}
     for environment, group in rows.groupby("environment", sort=False):
         group = group[group["threshold"] == group["threshold"].iloc[0]]
-        medians = {
-            summary_page.algorithm_text(row._asdict()): (row.timesteps_to_threshold, row.seeds)
-            for row in group.sort_values("timesteps_to_threshold", kind="stable").itertuples()
-        }
-        arrived = [f"{name} {t:,.0f}" for name, (t, _) in medians.items() if not math.isnan(t)]
-        never = [name for name, (t, seeds) in medians.items() if math.isnan(t) and seeds]
-        absent = [name for name, (_, seeds) in medians.items() if not seeds]
-        parts = [
-            " · ".join(arrived),
-            f"not within training: {' · '.join(never)}" if never else "",
-            f"no run: {' · '.join(absent)}" if absent else "",
-        ]
+        parts: dict[str, list[str]] = {"": [], "not within training: ": [], "no run: ": []}
+        for row in group.sort_values("timesteps_to_threshold", kind="stable").to_dict("records"):
+            name, median = summary_page.algorithm_text(row), row["timesteps_to_threshold"]
+            if not row["seeds"]:
+                parts["no run: "].append(name)
+            elif math.isnan(median):
+                parts["not within training: "].append(name)
+            else:
+                parts[""].append(f"{name} {median:,.0f}")
         title = f"{environment}, return {group['threshold'].iloc[0]:g}"
-        ranked[title] = "; ".join(filter(None, parts))
+        ranked[title] = "; ".join(
+            head + " · ".join(names) for head, names in parts.items() if names
+        )
     return ranked
 
 
@@ -124,18 +125,14 @@ def show_markdown(path: Path) -> list[str | list[list[str]]]:
     return blocks
 
 
-def read_counts(path: Path, column: str, loaded: aggregate.Loaded) -> pd.DataFrame:
-    """A table with the number of runs in a column, which must be those there are."""
-    table = read_table(path)
-    there = Counter((run.environment, run.algorithm) for run in loaded.metadata)
-    for environment, algorithm, counted in zip(
-        table["environment"], table["algorithm"], table[column], strict=True
-    ):
-        number = there[environment, algorithm]
-        if counted != number:
-            name = f"{algorithm_name(algorithm)} on {environment}"
-            raise other_runs(path, f"counts {counted} runs of {name}, {number} are there")
-    return table
+def read_assets(names: Sequence[str]) -> str:
+    return "\n".join((FOLDER / name).read_text(encoding="utf-8").strip() for name in names)
+
+
+def integrity(script: str) -> str:
+    """The digest by which a content security policy allows exactly this script."""
+    digest = hashlib.sha256(script.encode()).digest()
+    return f"sha256-{base64.b64encode(digest).decode()}"
 
 
 def describe(options: argparse.Namespace) -> dict[str, Any]:
@@ -146,8 +143,8 @@ def describe(options: argparse.Namespace) -> dict[str, Any]:
     departures = deviations.load(options.deviations, document)["deviations"]
     loaded = aggregate.load_runs(study, options.scale, options.results, partial=True)
     judged = ledger.read_judged(folder / "claims.csv", document, loaded)
-    summary = read_counts(folder / "summary.csv", "seeds", loaded)
-    costs = read_counts(folder / "cost.csv", "runs", loaded)
+    aggregate.read_arrivals(folder, loaded)  # raises if the tables are of other runs
+    summary, costs = (read_table(folder / name) for name in ("summary.csv", "cost.csv"))
     planned = config.runs(study, options.scale)
     groups = group_runs(planned, loaded.metadata)
     multiverse, is_final = options.results / config.MULTIVERSE, options.scale == document["scale"]
@@ -190,9 +187,9 @@ def describe(options: argparse.Namespace) -> dict[str, Any]:
             list(loaded.metadata),
             document["level"],
         ),
-        "script": (script := explorer.read_assets(explorer.SCRIPTS)),
-        "script_digest": explorer.integrity(script),
-        "style": explorer.read_assets(explorer.STYLES),
+        "script": (script := read_assets(SCRIPTS)),
+        "script_digest": integrity(script),
+        "style": read_assets(STYLES),
         "environments": [
             {
                 "name": name,
