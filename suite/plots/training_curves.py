@@ -17,7 +17,7 @@ from suite.plots.render import Tables
 from suite.plots.style import Look, looks
 
 EVALUATIONS_A_MARKER = 10
-MARKER = {"markersize": 3, "markeredgewidth": 0}
+MARKER: dict[str, Any] = {"markersize": 3, "markeredgewidth": 0}
 THRESHOLD_LINE: dict[str, Any] = {"color": "0.3", "lw": 0.8, "dashes": (5, 3)}
 # Where returns exceed the threshold by this factor, a linear axis would squash all others.
 SQUASHING = 20

@@ -22,15 +22,9 @@ LEGEND = (
     "order statistics that cover it in 95% of cases or more; with seven seeds it reaches from the "
     f"first run to the last and covers it in {median_coverage(7):.1%}. IQM is the interquartile "
     "mean over seeds with its 95% percentile bootstrap interval, which holds the truth in 91% of "
-    "cases with seven seeds of a normal distribution; score and area are IQMs too. No interval is "
-    f"given for fewer than {FEWEST_SEEDS_FOR_INTERVAL} seeds, whose whole range misses the median "
-    "in more than 5% of cases. The exact return is that of the final policy by dynamic "
-    "programming; its score is 0 for the uniform policy and 1 for the optimum. A score can be high "
-    "although nothing was learned: on Taxi-v3 the uniform policy is fined for many of its steps, "
-    "and one that never picks anyone up is not. The area is the average return over log timesteps. "
-    "It begins after the last of the first updates of POWR and the baselines with library defaults "
-    "and ends at the last timestep that these share; an algorithm that does not learn over all of "
-    "it has none."
+    "cases with seven seeds of a normal distribution. No interval is given for fewer than "
+    f"{FEWEST_SEEDS_FOR_INTERVAL} seeds, whose whole range misses the median in more than 5% of "
+    "cases. The exact return is that of the final policy by dynamic programming."
 )
 OVERVIEW_TITLE = "Runs that met the threshold, and the median of all runs' timesteps to it:"
 ORIGIN = ("runs", "commit", "Python", "platform", "processor", "packages")
@@ -139,16 +133,12 @@ def _time(row: Mapping[str, Any], timestep: float) -> str:
 
 def returns(rows: pd.DataFrame) -> list[tuple[str, ...]]:
     """Returns of one environment as a table to read, its head first."""
-    first = rows.iloc[0]
     columns = {
         "final return [min, max]": ("final_mean", "final_min", "final_max"),
         "IQM": ("final_iqm", "final_iqm_low", "final_iqm_high"),
     }
-    if not math.isnan(first["optimum"]):
+    if not math.isnan(rows.iloc[0]["optimum"]):
         columns["exact return [min, max]"] = ("exact_mean", "exact_min", "exact_max")
-        columns["score"] = ("normalised_iqm", "normalised_iqm_low", "normalised_iqm_high")
-    area = f"area from {first['area_from']:,} to {first['area_until']:,}"
-    columns[area] = ("area_iqm", "area_iqm_low", "area_iqm_high")
     table = [("algorithm", "timesteps", *columns)]
     for row in rows.drop_duplicates(["algorithm", "policy"]).to_dict("records"):
         absent = "none" if row["seeds"] else "no run"
