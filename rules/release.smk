@@ -5,7 +5,6 @@ rule model_cards:
     input:
         study="envs.yaml",
         runs=RUNS,
-        arrivals=rules.aggregate.output.arrivals,
         template="suite/release/card.md.j2",
         code=CODE,
     output:
