@@ -34,8 +34,16 @@ LABELS = {
 
 def draw(table: pd.DataFrame) -> Figure:
     table = table[table["against"].isin(SETS) & table["policy"].isin(POLICIES)]
+    settings = [name for name in table if name.startswith(SETTING)]
+    table = table.assign(**{name: table[name].map(text_of) for name in settings})
     groups = dict(list(table.groupby("environment", sort=False)))
-    rows = setting_rows(table)
+    rows = [
+        (name, value)
+        for name in settings
+        if table.groupby("environment")[name].nunique().max() > 1
+        for value in dict.fromkeys(table[name])
+        if value
+    ]
     figure = Figure(figsize=(1.35 * COLUMN_WIDTH, 2.9 + 0.14 * len(rows)), layout="constrained")
     panels = figure.subplots(
         2,
@@ -65,16 +73,6 @@ def draw(table: pd.DataFrame) -> Figure:
     figure.legend(handles=handles, loc="outside upper center", ncols=4)
     add_note(figure, note(table))
     return figure
-
-
-def setting_rows(table: pd.DataFrame) -> list[tuple[str, str]]:
-    """Every setting that differs between universes of one environment, with every value."""
-    rows = []
-    for column in (name for name in table if name.startswith(SETTING)):
-        texts = table[column].map(text_of)
-        if texts.groupby(table["environment"]).nunique().max() > 1:
-            rows += [(column, value) for value in dict.fromkeys(texts) if value]
-    return rows
 
 
 def text_of(value: Any) -> str:
@@ -154,10 +152,9 @@ def draw_settings(
 ) -> None:
     universes = group.drop_duplicates("universe").set_index("universe").loc[order]
     for height, (column, value) in enumerate(rows):
-        texts = [text_of(cell) for cell in universes[column]]
-        places = [place for place, text in enumerate(texts) if text == value]
+        places = np.flatnonzero(universes[column] == value)
         panel.plot(places, [height] * len(places), "o", color="0.2", ms=2, lw=0)
-        if not any(texts):
+        if not any(universes[column]):
             look: dict[str, Any] = {"fontsize": 5, "color": "0.6", "ha": "center", "va": "center"}
             panel.text((len(order) - 1) / 2, height, "does not apply", **look)
         if height and rows[height - 1][0] != column:

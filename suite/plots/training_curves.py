@@ -52,7 +52,7 @@ def draw_panel(
     render.set_time_axis(panel, curves["timestep"].min(), curves["timestep"].max())
     for order, (algorithm, look) in enumerate(reversed(look_of.items())):
         curve = curves[curves["algorithm"] == algorithm]
-        band = {"color": look.colour, "alpha": 0.13, "lw": 0, "label": algorithm}
+        band: dict[str, Any] = {"color": look.colour, "alpha": 0.13, "lw": 0, "label": algorithm}
         panel.fill_between(curve["timestep"], curve["min"], curve["max"], **band)
         panel.plot(
             curve["timestep"],

@@ -11,13 +11,11 @@ from __future__ import annotations
 import argparse
 import base64
 import hashlib
-import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import jinja2
-import pandas as pd
 
 from suite import config
 from suite import multiverse as universes
@@ -25,7 +23,6 @@ from suite.claims import deviations, ledger
 from suite.claims.page import Group, by_claim, count_by_kind, group_of
 from suite.claims.verdicts import BEYOND, THEORY_VERDICTS, VERDICTS
 from suite.command import make_parser, write_result
-from suite.config.kinds import POWR
 from suite.names import algorithm_name
 from suite.release import answer
 from suite.report import explorer
@@ -43,8 +40,8 @@ SYMBOLS = {
     **dict(zip(THEORY_VERDICTS, "=≤◐✗?", strict=True)),
 }
 # Where scripts run, the explorer takes the place of these.
-REQUIRED_FIGURES = ("training_curves", "threshold_boxplots")
-# By the name of the file. A figure that is not here is shown with its name.
+EXPLORED = ("training_curves", "threshold_boxplots")
+# Captions, by the name of the file.
 FIGURES = {
     "training_curves": (
         "The paper's POWR and its baselines: mean return over timesteps, in log scale; the band is "
@@ -75,38 +72,13 @@ FIGURES = {
 }
 
 
-def rankings(summary: pd.DataFrame) -> dict[str, str]:
-    """Median timesteps to the first threshold of each environment, the fewest first."""
-    rows = summary[(summary["policy"] == "deterministic") | (summary["kind"] == POWR)]
-    ranked = {}
-    for environment, group in rows.groupby("environment", sort=False):
-        group = group[group["threshold"] == group["threshold"].iloc[0]]
-        parts: dict[str, list[str]] = {"": [], "not within training: ": [], "no run: ": []}
-        for row in group.sort_values("timesteps_to_threshold", kind="stable").to_dict("records"):
-            name, median = summary_page.algorithm_text(row), row["timesteps_to_threshold"]
-            if not row["seeds"]:
-                parts["no run: "].append(name)
-            elif math.isnan(median):
-                parts["not within training: "].append(name)
-            else:
-                parts[""].append(f"{name} {median:,.0f}")
-        title = f"{environment}, return {group['threshold'].iloc[0]:g}"
-        ranked[title] = "; ".join(
-            head + " · ".join(names) for head, names in parts.items() if names
-        )
-    return ranked
-
-
-def show_figure(path: Path, ranked: Mapping[str, str]) -> dict[str, Any]:
+def show_figure(path: Path) -> dict[str, Any]:
     """A figure as the template shows it, inlined."""
-    caption, explored = FIGURES.get(path.stem, f"{path.stem}."), path.stem in REQUIRED_FIGURES
-    medians = "; ".join(f"{title}: {order}" for title, order in ranked.items())
     return {
         "name": path.stem,
         "source": f"data:image/svg+xml;base64,{base64.b64encode(path.read_bytes()).decode()}",
-        "caption": caption,
-        "alt": f"{caption} Median timesteps to the threshold. {medians}." if explored else caption,
-        "explored": explored,
+        "caption": FIGURES[path.stem],
+        "explored": path.stem in EXPLORED,
     }
 
 
@@ -138,7 +110,6 @@ def integrity(script: str) -> str:
 def describe(options: argparse.Namespace) -> dict[str, Any]:
     """Everything that the template shows."""
     folder = options.results / options.scale
-    figures = options.figures or [folder / f"{name}.svg" for name in REQUIRED_FIGURES]
     study, document = config.load(options.envs), ledger.load(options.claims)
     departures = deviations.load(options.deviations, document)["deviations"]
     loaded = aggregate.load_runs(study, options.scale, options.results, partial=True)
@@ -167,7 +138,6 @@ def describe(options: argparse.Namespace) -> dict[str, Any]:
         "runs_due": len(planned),
         "reasons": reasons,
         "headline": answer.answer(judged, document, found),
-        "rankings": (ranked := rankings(summary)),
         "counts": count_by_kind(judged, document["sets"]),
         "symbols": SYMBOLS,
         "claims": {
@@ -178,7 +148,7 @@ def describe(options: argparse.Namespace) -> dict[str, Any]:
             ]
             for group in Group
         },
-        "figures": [show_figure(path, ranked) for path in figures],
+        "figures": [show_figure(path) for path in options.figures],
         "multiverse": show_markdown(multiverse / "multiverse.md") if is_final else [],
         "explorer": explorer.describe(
             study,
@@ -229,10 +199,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "report", __doc__, "--scale", "--envs", "--claims", "--deviations", "--results"
     )
     parser.add_argument(
-        "--figures",
-        type=Path,
-        nargs="+",
-        help="SVGs in the order to show them (default: the scale's two)",
+        "--figures", type=Path, nargs="+", default=[], help="SVGs in the order to show them"
     )
     options = parser.parse_args(arguments)
     page = options.results / options.scale / "report.html"
