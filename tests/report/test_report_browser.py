@@ -386,19 +386,3 @@ def times_of(run, policy, level, compute):
     column, _ = arrivals.POLICIES[policy]
     returns = run["mean"] if run[column].isna().any() else run[column]
     return compute(run["timestep"], returns, level)
-
-
-def test_a_bad_page_is_found_out(browser, tmp_path):
-    """The checks above can fail."""
-    path = tmp_path / "bad.html"
-    path.write_text(
-        "<body style='width: 3000px; color: #bbb'><p>pale"
-        "<img src='http://127.0.0.1:9/x.png'><script>console.error('a'); nothing()</script>"
-    )
-    context = browser.new_context(viewport=PHONE)
-    seen = Visit(context, path.as_uri())
-    assert len(seen.complaints) >= 2
-    assert "http://127.0.0.1:9/x.png" in seen.requests
-    assert seen.page.evaluate("document.documentElement.scrollWidth > innerWidth")
-    assert min(seen.page.locator("p").evaluate_all(CONTRASTS)) < 4.5
-    context.close()

@@ -12,11 +12,9 @@ from scipy import stats
 from suite.results import statistics
 from suite.results.statistics import (
     Interval,
-    _mann_whitney_rank,
     area_under_curve,
     bootstrap_interval,
     bootstrap_ratio_interval,
-    censored_median,
     interquartile_mean,
     mean_deviation,
     median_interval,
@@ -24,7 +22,6 @@ from suite.results.statistics import (
     shift,
     speed_up,
     spread_p_value,
-    time_to_threshold,
 )
 from suite.results.summary_page import LEGEND
 
@@ -97,11 +94,6 @@ TIMES = st.lists(st.sampled_from([1.0, 2.0, 3.0, INF]), min_size=1, max_size=4)
 
 
 class TestProbabilitySmaller:
-    def test_complete_separation_of_seven_and_seven(self):
-        comparison = probability_smaller(range(7), range(10, 17))
-        assert comparison == pytest.approx((1, 1 / math.comb(14, 7)))
-        assert probability_smaller(range(10, 17), range(7)) == (0, 1)
-
     def test_without_ties_equals_scipys_exact_test(self, rng):
         first, second = rng.normal(size=7), rng.normal(0.8, size=6)
         expected = stats.mannwhitneyu(second, first, alternative="greater", method="exact")
@@ -143,10 +135,6 @@ class TestShift:
         assert p_value(low - 1e-9) <= 0.05 < p_value(low + 1e-9)
         assert p_value(high + 1e-9) <= 0.05 < p_value(high - 1e-9)
 
-    @pytest.mark.parametrize(("size", "rank"), [((7, 7), 9), ((3, 3), 0)])
-    def test_rank_of_the_interval_is_the_tabulated_one(self, size, rank):
-        assert _mann_whitney_rank(*size, 0.95) == rank
-
 
 def test_speed_up_of_runs_some_of_which_never_arrive():
     result = speed_up([1000] * 7, [10] * 7)
@@ -154,18 +142,6 @@ def test_speed_up_of_runs_some_of_which_never_arrive():
     assert speed_up([50, INF, INF, INF, INF, INF, INF], [10] * 7) == (INF, Interval(INF, INF))
     assert speed_up([INF] * 7, [10] * 4 + [INF] * 3).interval == Interval(0, INF)
     assert speed_up([100, 200], [1, 2]).interval == Interval(0, INF)  # too few seeds
-
-
-@pytest.mark.parametrize(("returns", "time"), [([0.1, 0.8, 0.2], 200), ([0.1, 0.79, 0], INF)])
-def test_time_to_threshold(returns, time):
-    assert time_to_threshold([100, 200, 300], returns, 0.8) == time
-
-
-@pytest.mark.parametrize(
-    ("times", "median"), [([10, INF, 20], 20), ([10, 20, 40, INF], 30), ([10, INF], INF)]
-)
-def test_censored_median(times, median):
-    assert censored_median(times) == median
 
 
 def test_median_interval_spans_all_seven_seeds_also_those_that_never_arrive():
