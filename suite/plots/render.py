@@ -67,7 +67,7 @@ def read_tables(folder: Path) -> Tables:
 def of_paper(tables: Tables, source: str) -> Tables:
     """What the paper's figures show: POWR by both its policies, and the baselines of a source.
 
-    In what comes back, a policy of POWR is an algorithm of its own, such as powr-sampled.
+    The result treats each policy of POWR as an algorithm, such as powr-sampled.
     """
     kind_of = dict(zip(tables.summary["algorithm"], tables.summary["kind"], strict=True))
     if not {POWR, DEEP_OF_SOURCE[source]} & set(kind_of.values()):
