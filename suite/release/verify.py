@@ -25,7 +25,7 @@ from suite.release import manifest
 from suite.release.agreement import DIFFERS, IDENTICAL, judge_run
 
 RESULTS = manifest.MANIFEST.parent
-RUN_FILE = re.compile(r"seed\d+-[0-9a-f]{12}\.(csv|json|npz|benchmark\.tsv)")
+RUN_FILE = re.compile(r"seed\d+-[0-9a-f]{12}\.(csv|json|npz)")
 SOURCES = (
     *("Snakefile", "envs.yaml", "claims.yaml", "deviations.yaml", "environment.yml"),
     *("rules", "profiles", "suite", "powr", "baselines"),
