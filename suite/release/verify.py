@@ -130,9 +130,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return fail(parser.prog, f"{manifest.MANIFEST} is missing: run `python -m suite manifest`")
     scratch = Path(tempfile.mkdtemp(prefix="verify-"))
     disagreements = 0
-    for finding, subject, detail in verify(root, scratch, options.retrain, options.cores):
-        print(f"{finding}: {subject}" + (f" ({detail})" if detail else ""), flush=True)
-        disagreements += finding == DIFFERS
+    try:
+        for finding, subject, detail in verify(root, scratch, options.retrain, options.cores):
+            print(f"{finding}: {subject}" + (f" ({detail})" if detail else ""), flush=True)
+            disagreements += finding == DIFFERS
+    except BrokenPipeError:
+        shutil.rmtree(scratch)
+        raise  # nobody reads on, which is no disagreement
     if disagreements:
         print(f"{parser.prog}: {disagreements} disagreements; made here: {scratch}")
         return 1
