@@ -87,8 +87,7 @@ wildcard_constraints:
 
 onstart:
     # Signals are handled in the main thread. Snakemake's handler of SIGTERM waits there for a lock that
-    # the main thread may hold, which is for ever: it gets a thread of its own. threading.Thread would
-    # take locks, too.
+    # the main thread may hold, a deadlock: run it in a new thread. threading.Thread would take locks, too.
     stop = signal.getsignal(signal.SIGTERM)
     signal.signal(signal.SIGTERM, lambda *_: _thread.start_new_thread(stop, ()))
     shell("python -m suite check --scale {SCALE:q}")

@@ -136,7 +136,7 @@ def rivals(study: dict[str, Any], scale: str) -> str:
         pair = planned.environment, planned.algorithm
         if pair in runs.groups:
             seconds = [
-                max(ladder.read_training(RESULTS / run.path, metadata).seconds.values())
+                max(ladder.read_training(metadata).seconds.values())
                 for run, metadata in loaded.metadata.items()
                 if (run.environment, run.algorithm) == pair
             ]

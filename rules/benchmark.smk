@@ -9,8 +9,6 @@ rule train:
         json="results/{scale}/{env}/{algorithm}/seed{seed}-{digest}.json",
     log:
         "logs/{scale}/{env}/{algorithm}/seed{seed}-{digest}.log",
-    benchmark:
-        "results/{scale}/{env}/{algorithm}/seed{seed}-{digest}.benchmark.tsv"
     wildcard_constraints:
         algorithm=f"(?!({SAVES_AGENT})/)[^/]+",
     # Seed 0 of everything comes before seed 1 of anything.

@@ -5,7 +5,6 @@ rule model_cards:
     input:
         study="envs.yaml",
         runs=RUNS,
-        arrivals=rules.aggregate.output.arrivals,
         template="suite/release/card.md.j2",
         code=CODE,
     output:
@@ -37,7 +36,6 @@ rule crate:
         tables=[*rules.aggregate.output, *rules.claims.output, *rules.cost.output],
         cards=rules.model_cards.output.cards,
         page=rules.report.output.page,
-        figures=rules.report.input.figures,
         code=CODE,
     output:
         f"{RESULTS}/ro-crate-metadata.json",
@@ -48,9 +46,7 @@ rule crate:
         "../environment.yml"
     params:
         scale=SCALE,
-        more=MORE_FIGURES,
     message:
         "{rule}: {output[0]}"
     shell:
-        "python -m suite crate --scale {params.scale:q}"
-        " --figures {input.figures:q} {params.more:q} 2> {log:q}"
+        "python -m suite crate --scale {params.scale:q} 2> {log:q}"

@@ -17,19 +17,14 @@ FAILED = re.compile(
 FINISHED = re.compile(r"^Finished jobid: (\d+)", re.MULTILINE)
 
 
-def failed_jobs(messages: str) -> dict[str, str]:
-    """The log of each job that failed and did not succeed when tried again, and its rule."""
-    finished = set(FINISHED.findall(messages))
-    return {
-        failure["log"]: failure["rule"]
-        for failure in FAILED.finditer(messages)
-        if failure["job"] not in finished
-    }
-
-
 def last_words(messages: str) -> str:
-    """A list of the failed jobs, from what snakemake said during the workflow."""
-    failed = failed_jobs(messages)
+    """A list of the jobs that failed and did not succeed when tried again, from the messages."""
+    finished = set(FINISHED.findall(messages))
+    failed = {
+        found["log"]: found["rule"]
+        for found in FAILED.finditer(messages)
+        if found["job"] not in finished
+    }
     if not failed:
         return ""
     jobs = "1 job" if len(failed) == 1 else f"{len(failed)} jobs"
@@ -39,8 +34,5 @@ def last_words(messages: str) -> str:
 
 
 def last_line(log: Path) -> str:
-    try:
-        lines = log.read_text(encoding="utf-8", errors="replace").split("\n")
-    except OSError as error:
-        return f"cannot be read: {error.strerror}"
-    return next((line for line in reversed(lines) if line.strip()), "empty")
+    text = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
+    return next(reversed(text.strip().splitlines()), "empty")

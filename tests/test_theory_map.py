@@ -91,18 +91,3 @@ def test_page_counts_the_verdicts_as_the_table_has_them():
 
 def test_every_pointer_of_the_page_exists():
     assert [pointer for pointer in pointers(PAGE) if not exists(pointer)] == []
-
-
-@pytest.mark.parametrize(
-    "pointer",
-    [
-        "powr/nowhere.py:kl_step",
-        "powr/mirror_descent.py:no_such_step",
-        "powr/tabular.py:TabularMDP.no_such_method",
-        "tests/theory/test_sobolev.py::test_no_such_thing",
-        "tests/theory/test_counterexamples.py::TestLemma8::test_sign_of_the_simulation_lemma",
-    ],
-)
-def test_a_pointer_to_nothing_is_found(pointer):
-    assert pointers(f"see `{pointer}`") == [pointer]
-    assert not exists(pointer)

@@ -10,20 +10,19 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from suite.plots.render import PANELS_A_ROW, add_note, make_panels, number
+from suite.plots.render import PANELS_A_ROW, add_note, make_panels, missing_note, number
 from suite.plots.style import EXTENSION
 
 TABLES = ("ablations",)
-DEFAULT, UNDONE = EXTENSION.colour, "#33415C"
+UNDONE = "#33415C"
 FIRST = 10  # where the axes of time begin
 BEYOND = 0.32  # how far right of the budget "never" stands, as a share of the axis
-HEIGHT = 1.75
 SPREAD = 0.5  # of a row, over which its seeds are spread
 
 
 def draw(table: pd.DataFrame) -> Figure:
     remark = "First row: OptimisticPOWR with default settings; each other row changes what it says."
-    return draw_panels(table, HEIGHT, draw_rows, remark)
+    return draw_panels(table, 1.75, draw_rows, remark)
 
 
 def draw_panels(
@@ -34,48 +33,40 @@ def draw_panels(
     figure, panels = make_panels(list(groups), height)
     for place, (panel, rows) in enumerate(zip(panels, groups.values(), strict=True)):
         budget = rows["timesteps"].iloc[0]
-        set_frame(panel, rows["threshold"].iloc[0], budget)
-        draw_rows(panel, rows, budget, labelled=place % PANELS_A_ROW == 0)
-    seeds, planned = table["seeds"].sum(), table["seeds_planned"].sum()
-    missing = f" {planned - seeds} of {planned} runs are missing." if seeds < planned else ""
+        never = budget * (budget / FIRST) ** BEYOND
+        threshold = number(rows["threshold"].iloc[0])
+        panel.set_title(f"{panel.get_title()}\nthreshold {threshold}", fontsize=7)
+        set_time_axis(panel, budget, never)
+        panel.axvline(budget, color="0.6", lw=0.7, dashes=(3, 2))
+        panel.grid(visible=True, axis="x")
+        panel.tick_params(axis="y", length=0)
+        draw_rows(panel, rows, never, labelled=place % PANELS_A_ROW == 0)
     add_note(
         figure,
         "Timesteps to the first evaluation at the threshold: further left is better. A dot is a "
         "seed, a bar the median over seeds. A hollow dot is a seed that never arrived within its "
-        f"budget, the dashed line. {remark}{missing}",
+        f"budget, the dashed line. {remark}{missing_note(table['seeds'], table['seeds_planned'])}",
     )
     return figure
 
 
-def draw_rows(panel: Axes, rows: pd.DataFrame, budget: float, labelled: bool) -> None:
+def draw_rows(panel: Axes, rows: pd.DataFrame, never: float, labelled: bool) -> None:
     panel.set_yticks(range(len(rows)), rows["change"] if labelled else [""] * len(rows))
     panel.set_ylim(len(rows) - 0.5, -0.5)
     for place, row in enumerate(rows.itertuples()):
-        colour = DEFAULT if row.ablation == "none" else UNDONE
-        draw_row(panel, place, row, never_of(budget), colour)
+        colour = EXTENSION.colour if row.ablation == "none" else UNDONE
+        draw_row(panel, place, row, never, colour)
 
 
-def set_frame(panel: Axes, threshold: float, budget: float) -> None:
-    panel.set_title(f"{panel.get_title()}\nthreshold {number(threshold)}", fontsize=7)
-    set_time_axis(panel, budget)
-    panel.axvline(budget, color="0.6", lw=0.7, dashes=(3, 2))
-    panel.grid(visible=True, axis="x")
-    panel.tick_params(axis="y", length=0)
-
-
-def set_time_axis(panel: Axes, budget: float) -> None:
+def set_time_axis(panel: Axes, budget: float, never: float) -> None:
     """Timesteps in log scale up to the budget, and "never" beyond it."""
     panel.set_xscale("log")
-    panel.set_xlim(0.8 * FIRST, 1.4 * never_of(budget))
+    panel.set_xlim(0.8 * FIRST, 1.4 * never)
     decades = [10**k for k in range(1, 7) if 10**k <= budget]
     labels = [f"$10^{{{len(str(decade)) - 1}}}$" for decade in decades]
-    panel.set_xticks([*decades, never_of(budget)], [*labels, "never"])
+    panel.set_xticks([*decades, never], [*labels, "never"])
     between = [i * decade for decade in decades for i in range(2, 10) if i * decade <= budget]
     panel.set_xticks(between, [""] * len(between), minor=True)
-
-
-def never_of(budget: float) -> float:
-    return budget * (budget / FIRST) ** BEYOND
 
 
 def draw_row(panel: Axes, place: float, row: Any, never: float, colour: str) -> None:

@@ -15,7 +15,7 @@ from matplotlib.lines import Line2D
 
 from suite.names import algorithm_name
 from suite.plots.choices import arrivals_of
-from suite.plots.render import add_note, number
+from suite.plots.render import add_note, missing_note, number
 from suite.plots.style import COLUMN_WIDTH, KNOWN
 from suite.results.statistics import median_coverage
 
@@ -25,17 +25,25 @@ SETS = {"defaults": ("library defaults", (4, 2)), "authors": ("authors' settings
 SETTING = "setting."
 SHADE = "#F2E2B6"
 LABELS = {
-    ("restart", "no"): "sum over epochs",
-    ("restart", "yes"): "restart each epoch",
-    ("kernel", "Gaussian"): "Gaussian kernel",
-    ("kernel", "Exponential"): "exponential kernel",
+    ("setting.restart", "no"): "sum over epochs",
+    ("setting.restart", "yes"): "restart each epoch",
+    ("setting.kernel", "Gaussian"): "Gaussian kernel",
+    ("setting.kernel", "Exponential"): "exponential kernel",
 }
 
 
 def draw(table: pd.DataFrame) -> Figure:
     table = table[table["against"].isin(SETS) & table["policy"].isin(POLICIES)]
+    settings = [name for name in table if name.startswith(SETTING)]
+    table = table.assign(**{name: table[name].map(text_of) for name in settings})
     groups = dict(list(table.groupby("environment", sort=False)))
-    rows = setting_rows(table)
+    rows = [
+        (name, value)
+        for name in settings
+        if table.groupby("environment")[name].nunique().max() > 1
+        for value in dict.fromkeys(table[name])
+        if value
+    ]
     figure = Figure(figsize=(1.35 * COLUMN_WIDTH, 2.9 + 0.14 * len(rows)), layout="constrained")
     panels = figure.subplots(
         2,
@@ -65,16 +73,6 @@ def draw(table: pd.DataFrame) -> Figure:
     figure.legend(handles=handles, loc="outside upper center", ncols=4)
     add_note(figure, note(table))
     return figure
-
-
-def setting_rows(table: pd.DataFrame) -> list[tuple[str, str]]:
-    """Every setting that differs between universes of one environment, with every value."""
-    rows = []
-    for column in (name for name in table if name.startswith(SETTING)):
-        texts = table[column].map(text_of)
-        if texts.groupby(table["environment"]).nunique().max() > 1:
-            rows += [(column, value) for value in dict.fromkeys(texts) if value]
-    return rows
 
 
 def text_of(value: Any) -> str:
@@ -154,34 +152,31 @@ def draw_settings(
 ) -> None:
     universes = group.drop_duplicates("universe").set_index("universe").loc[order]
     for height, (column, value) in enumerate(rows):
-        texts = [text_of(cell) for cell in universes[column]]
-        places = [place for place, text in enumerate(texts) if text == value]
+        places = np.flatnonzero(universes[column] == value)
         panel.plot(places, [height] * len(places), "o", color="0.2", ms=2, lw=0)
-        if not any(texts):
+        if not any(universes[column]):
             look: dict[str, Any] = {"fontsize": 5, "color": "0.6", "ha": "center", "va": "center"}
             panel.text((len(order) - 1) / 2, height, "does not apply", **look)
         if height and rows[height - 1][0] != column:
             panel.axhline(height - 0.5, color="0.85", lw=0.6)
     panel.set_ylim(len(rows) - 0.5, -0.5)
-    panel.set_yticks(range(len(rows)), [label_of(*row) if labelled else "" for row in rows])
+    labels = [
+        LABELS.get((column, value)) or f"{column.removeprefix(SETTING).replace('_', ' ')} {value}"
+        for column, value in rows
+    ]
+    panel.set_yticks(range(len(rows)), labels if labelled else [""] * len(rows))
     panel.tick_params(axis="y", length=0)
     panel.set_xlabel(f"{len(order)} universes")
 
 
-def label_of(column: str, value: str) -> str:
-    key = column.removeprefix(SETTING)
-    return LABELS.get((key, value)) or f"{key.replace('_', ' ')} {value}"
-
-
 def note(table: pd.DataFrame) -> str:
     runs = table.drop_duplicates("universe")
-    there, planned = runs["runs"].sum(), runs["runs_planned"].sum()
-    coverage = {n: median_coverage(n) for n in sorted(set(runs["runs_planned"]), reverse=True)}
     intervals = ", ".join(
-        f"with {n} seeds a {share:.0%} interval of the median" if share > 0 else f"with {n} none"
-        for n, share in coverage.items()
+        f"with {n} seeds a {median_coverage(n):.0%} interval of the median"
+        if median_coverage(n) > 0
+        else f"with {n} none"
+        for n in sorted(set(runs["runs_planned"]), reverse=True)
     )
-    missing = f" {planned - there} of {planned} runs are missing." if there < planned else ""
     return (
         "The paper's POWR under every plausible combination of the settings that nobody knows. A "
         "column is one combination, a universe; the dots below are its settings. A mark is the "
@@ -189,5 +184,5 @@ def note(table: pd.DataFrame) -> str:
         f"better. Bars reach from the first run to arrive to the last ({intervals}). Hollow marks: "
         "half of the runs or more never arrive within the budget, the grey line. Universes are "
         "sorted by the sampled policy, which the authors evaluate; shaded are the authors' "
-        f"probable settings.{missing}"
+        f"probable settings.{missing_note(runs['runs'], runs['runs_planned'])}"
     )

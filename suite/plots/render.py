@@ -1,15 +1,13 @@
-"""What the figures share: the tables they read, the seeds they show, the files they become."""
+"""What the figures share: the tables they read, the notes below them, the files they become."""
 
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import io
 import math
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from types import ModuleType
 from typing import Any, NamedTuple
 
 import matplotlib.style
@@ -21,16 +19,28 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from suite import SuiteError
 from suite.command import make_parser, write_result
 from suite.config.kinds import AUTHORS, DEEP_OF_SOURCE, LIBRARY, POWR
-from suite.names import algorithm_name
 from suite.plots.style import COLUMN_WIDTH, STYLE
 from suite.results.tables import read_table
 
+# Modules of suite/plots that `draw` a figure. TABLES names the tables that one is drawn from; a
+# figure without it shows the paper's algorithms at a scale, and is drawn from its `Tables`.
+FIGURES = (
+    *("training_curves", "threshold_boxplots", "ladder"),
+    *("multiverse", "theory", "choices", "planners"),
+)
 PANELS_A_ROW = 3
 # Nothing that changes from one drawing to the next: no date, no version of the drawing library.
 METADATA = {
     "pdf": {"Creator": None, "Producer": None, "CreationDate": None},
     "svg": {"Creator": None, "Date": None},
     "png": {"Software": None},
+}
+SETTINGS = {
+    POWR: "POWR is the paper's algorithm with the settings that its authors probably used. (They "
+    "evaluate the sampled policy.)",
+    DEEP_OF_SOURCE[LIBRARY]: "Baselines with library defaults, deterministic.",
+    DEEP_OF_SOURCE[AUTHORS]: "Baselines with the settings that the paper's authors probably used, "
+    "deterministic.",
 }
 
 
@@ -57,10 +67,8 @@ def read_tables(folder: Path) -> Tables:
 def of_paper(tables: Tables, source: str) -> Tables:
     """What the paper's figures show: POWR by both its policies, and the baselines of a source.
 
-    In what comes back, a policy of POWR is an algorithm of its own, such as powr-sampled.
+    The result treats each policy of POWR as an algorithm, such as powr-sampled.
     """
-    if "kind" not in tables.summary or "policy" not in tables.curves:
-        raise SuiteError("summary.csv or curves.csv lacks columns: run `snakemake aggregate` again")
     kind_of = dict(zip(tables.summary["algorithm"], tables.summary["kind"], strict=True))
     if not {POWR, DEEP_OF_SOURCE[source]} & set(kind_of.values()):
         raise SuiteError(
@@ -82,41 +90,23 @@ def deterministic(tables: Tables) -> Tables:
     return Tables(*(table[table["policy"] == "deterministic"] for table in tables))
 
 
-SETTINGS = {
-    POWR: "POWR is the paper's algorithm with the settings that its authors probably used. (They "
-    "evaluate the sampled policy.)",
-    DEEP_OF_SOURCE[LIBRARY]: "Baselines with library defaults, deterministic.",
-    DEEP_OF_SOURCE[AUTHORS]: "Baselines with the settings that the paper's authors probably used, "
-    "deterministic.",
-}
-
-
 def settings_note(summary: pd.DataFrame) -> str:
     """Which algorithms a figure shows, and under which settings they were trained."""
     return " ".join(SETTINGS[kind] for kind in SETTINGS if kind in set(summary["kind"]))
 
 
 def seeds_note(summary: pd.DataFrame) -> str:
-    """How many seeds a figure shows; where runs are missing, of which algorithms."""
-    counts = summary.groupby(["environment", "algorithm"], sort=False)[["seeds", "seeds_planned"]]
-    counts = counts.first().reset_index()
-    planned = counts["seeds_planned"].iloc[0]
-    short = counts[counts["seeds"] < counts["seeds_planned"]]
-    if short.empty:
-        return f"{planned} seeds" if planned > 1 else "1 seed"
-    gaps = {name: _seeds_of(rows) for name, rows in short.groupby("environment", sort=False)}
-    everywhere = len(gaps) == counts["environment"].nunique() and len(set(gaps.values())) == 1
-    listed = [text if everywhere else f"{name}: {text}" for name, text in gaps.items()]
-    return f"{planned} seeds, but " + "; ".join(dict.fromkeys(listed))
+    """How many seeds a figure shows, and how many runs are missing."""
+    planned = summary["seeds_planned"].iloc[0]
+    pairs = summary.drop_duplicates(["environment", "algorithm"])
+    missing = missing_note(pairs["seeds"], pairs["seeds_planned"]).strip(" .")
+    seeds = f"{planned} seeds" if planned > 1 else "1 seed"
+    return f"{seeds} ({missing})" if missing else seeds
 
 
-def _seeds_of(rows: pd.DataFrame) -> str:
-    parts = []
-    for seeds, group in rows.groupby("seeds", sort=False):
-        *others, last = map(algorithm_name, group["algorithm"])
-        names = f"{', '.join(others)} and {last}" if others else last
-        parts.append(f"{seeds or 'none'} of {names}")
-    return ", ".join(parts)
+def missing_note(there: pd.Series, planned: pd.Series) -> str:
+    missing, due = planned.sum() - there.sum(), planned.sum()
+    return f" {missing} of {due} runs are missing." if missing else ""
 
 
 def make_panels(environments: Sequence[str], height: float) -> tuple[Figure, list[Axes]]:
@@ -165,22 +155,10 @@ def files(
     return found
 
 
-def find(name: str) -> ModuleType:
-    """The module of a figure: it has `draw`, and as TABLES the names of those it is drawn from.
-
-    A figure without TABLES is one of a scale, and drawn from its `Tables`.
-    """
-    if name.isidentifier() and importlib.util.find_spec(f"suite.plots.{name}"):
-        module = importlib.import_module(f"suite.plots.{name}")
-        if hasattr(module, "draw"):
-            return module
-    raise SuiteError(f"no figure {name}: suite/plots has no module of this name that draws one")
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     description = "Draw one figure of a scale as PDF, SVG and PNG."
     parser = make_parser("figure", description, "--scale", "--results", "--out-dir")
-    parser.add_argument("name", help="a module of suite/plots, such as training_curves")
+    parser.add_argument("name", choices=FIGURES)
     parser.add_argument(
         "--authors",
         action="store_true",
@@ -188,11 +166,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "the file's name then ends in _authors",
     )
     options = parser.parse_args(arguments)
-    folder, name = options.results / options.scale, options.name
-    stem = f"{name}_authors" if options.authors else name
+    folder = options.results / options.scale
+    stem = f"{options.name}_authors" if options.authors else options.name
 
     def make() -> dict[Path, bytes]:
-        module = find(name)
+        module = importlib.import_module(f"suite.plots.{options.name}")
         if hasattr(module, "TABLES"):
             data = [read_table(folder / f"{table}.csv") for table in module.TABLES]
         else:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from typing import Any
+
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -42,6 +45,9 @@ KERNELS = {
 }
 SMALLEST_GAP = 1e-6  # relative to the largest gap; smaller ones are not drawn
 
+# Its label, its text in the legend, its look, and errors grouped by the number of transitions.
+ErrorLine = tuple[str, str, Look, Any]
+
 
 def draw(
     inexact_pmd: pd.DataFrame,
@@ -56,12 +62,14 @@ def draw(
         panel.set_title(model, loc="left")
     top[0].set_ylabel("J(optimum) − J after T steps")
     bound = Line2D([], [], color="0.3", lw=0.9, ls=":", label="bound of Theorem 7")
-    handles = [*(handle(*shown) for shown in ERRORS.values()), bound]
+    handles = [*(Line2D([], [], label=name, **look.line) for name, look in ERRORS.values()), bound]
     figure.legend(handles=handles, loc="outside upper center", ncols=4)
-    draw_bounds(bottom[0], estimation)
-    draw_rates(bottom[1], estimation, exponents)
-    draw_kernels(bottom[2], compatibility)
+    draw_errors(bottom[0], "simulation lemma", lemma_lines(estimation))
+    draw_errors(bottom[1], "estimation rate n⁻ᵅ", rate_lines(estimation, exponents))
+    draw_errors(bottom[2], "kernels and norms", kernel_lines(compatibility))
     bottom[0].set_ylabel("largest error of q")
+    sizes = sorted(compatibility["n"].unique())
+    bottom[2].set_xticks(sizes, [render.number(n) for n in sizes])
     for letter, panel in zip("abcdef", figure.axes, strict=True):
         panel.set_title(f"({letter}) {panel.get_title(loc='left')}", loc="left")
         panel.grid(visible=True, axis="y")
@@ -79,59 +87,43 @@ def draw_descents(panel: Axes, rows: pd.DataFrame) -> None:
         gaps = by_step["gaps"].agg(["median", "max"]).clip(lower=lowest / 100)
         median, worst = gaps["median"], gaps["max"]
         panel.fill_between(median.index, median, worst, color=look.colour, alpha=0.15, lw=0)
-        draw_line(panel, median, look, errors)
+        panel.plot(median.index, median, ms=3, mew=0, label=errors, **look.line)
         bound = by_step["printed_bounds"].median()
         panel.plot(bound.index, bound, color=look.colour, lw=0.9, ls=":", label=f"{errors} bound")
     panel.set_ylim(lowest, 3 * rows["printed_bounds"].max())
     panel.set_xlabel("mirror descent steps T")
 
 
-def draw_bounds(panel: Axes, errors: pd.DataFrame) -> None:
-    table = errors[errors["model"] == "FrozenLake-v1"]
-    for column, (_, look) in BOUNDS.items():
-        draw_range(panel, table, column, look, column)
-    finish(panel, "simulation lemma", BOUNDS)
+def lemma_lines(estimation: pd.DataFrame) -> Iterator[ErrorLine]:
+    by_size = estimation[estimation["model"] == "FrozenLake-v1"].groupby("n")
+    for column, (name, look) in BOUNDS.items():
+        yield column, name, look, by_size[column]
 
 
-def draw_rates(panel: Axes, errors: pd.DataFrame, exponents: pd.DataFrame) -> None:
-    names = {}
+def rate_lines(estimation: pd.DataFrame, exponents: pd.DataFrame) -> Iterator[ErrorLine]:
     fitted = exponents.set_index("model")
     for model, (name, look) in MODELS.items():
-        draw_range(panel, errors[errors["model"] == model], "error", look, model)
         row = fitted.loc[model]
-        margin = (row["high"] - row["low"]) / 2
-        names[model] = (f"{name}: α = {row['exponent']:.2f} ± {margin:.2f}", look)
-    finish(panel, "estimation rate n⁻ᵅ", names)
+        text = f"{name}: α = {row['exponent']:.2f} ± {(row['high'] - row['low']) / 2:.2f}"
+        yield model, text, look, estimation[estimation["model"] == model].groupby("n")["error"]
 
 
-def draw_kernels(panel: Axes, behaviours: pd.DataFrame) -> None:
-    names = {}
+def kernel_lines(compatibility: pd.DataFrame) -> Iterator[ErrorLine]:
     for kernel, (name, look) in KERNELS.items():
-        rows = behaviours[behaviours["kernel"] == kernel]
-        draw_range(panel, rows, "error", look, kernel)
-        names[kernel] = (f"{name}: ‖Tₙ‖ ≤ {rows['norm'].max():.3g}", look)
-    finish(panel, "kernels and norms", names)
-    sizes = sorted(behaviours["n"].unique())
-    panel.set_xticks(sizes, [render.number(n) for n in sizes])
+        rows = compatibility[compatibility["kernel"] == kernel]
+        text = f"{name}: ‖Tₙ‖ ≤ {rows['norm'].max():.3g}"
+        yield kernel, text, look, rows.groupby("n")["error"]
 
 
-def draw_range(panel: Axes, rows: pd.DataFrame, column: str, look: Look, label: str) -> None:
-    """Median over seeds with the range from the smallest to the largest."""
-    by_size = rows.groupby("n")[column]
-    panel.fill_between(
-        by_size.median().index, by_size.min(), by_size.max(), color=look.colour, alpha=0.13, lw=0
-    )
-    draw_line(panel, by_size.median(), look, label, marker=look.marker)
-
-
-def draw_line(
-    panel: Axes, values: pd.Series, look: Look, label: str, marker: str | None = None
-) -> None:
-    panel.plot(values.index, values, marker=marker, ms=3, mew=0, label=label, **look.line)
-
-
-def finish(panel: Axes, title: str, names: dict[str, tuple[str, Look]]) -> None:
-    """Title, logarithmic axes, and a legend above the curves with room made for it."""
+def draw_errors(panel: Axes, title: str, lines: Iterable[ErrorLine]) -> None:
+    """Medians over seeds in their ranges, with a legend above them and room made for it."""
+    handles = []
+    for label, name, look, by_size in lines:
+        median, low, high = by_size.median(), by_size.min(), by_size.max()
+        panel.fill_between(median.index, low, high, color=look.colour, alpha=0.13, lw=0)
+        mark = {"marker": look.marker, "ms": 3, "mew": 0, "label": label, **look.line}
+        panel.plot(median.index, median, **mark)
+        handles.append(Line2D([], [], label=name, **look.line))
     panel.set_title(title, loc="left")
     panel.set_xscale("log")
     panel.set_yscale("log")
@@ -139,15 +131,5 @@ def finish(panel: Axes, title: str, names: dict[str, tuple[str, Look]]) -> None:
     panel.xaxis.set_minor_formatter(NullFormatter())
     low, high = panel.get_ylim()
     panel.set_ylim(low, high * (high / low) ** 0.4)
-    panel.legend(
-        handles=[handle(*shown) for shown in names.values()],
-        loc="upper left",
-        fontsize=5.5,
-        handlelength=2.2,
-        borderpad=0,
-        labelspacing=0.25,
-    )
-
-
-def handle(name: str, look: Look) -> Line2D:
-    return Line2D([], [], label=name, **look.line)
+    small: dict[str, Any] = {"fontsize": 5.5, "handlelength": 2.2, "borderpad": 0}
+    panel.legend(handles=handles, loc="upper left", labelspacing=0.25, **small)

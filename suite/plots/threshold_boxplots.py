@@ -54,18 +54,19 @@ def draw_panel(
     panel.grid(visible=True, axis="x")
     panel.tick_params(axis="y", length=0)
     for row, (algorithm, look) in enumerate(look_of.items()):
-        if algorithm not in budgets:
-            write_in_the_middle(panel, row, "not run here")
-            continue
         runs = times[times["algorithm"] == algorithm][arrivals.FIRST].to_numpy(dtype=float)
-        if runs.size:
+        if algorithm not in budgets:
+            write(panel, row, "not run here", np.empty(0))
+        elif not runs.size:
+            write(panel, row, "no run", runs)
+        else:
             panel.plot(budgets[algorithm], row, "|", color="0.5", ms=9, mew=0.8, label="budget")
-        draw_row(panel, row, algorithm, runs, look)
+            draw_row(panel, row, algorithm, runs, look)
 
 
 def draw_row(panel: Axes, row: int, algorithm: str, runs: np.ndarray, look: Look) -> None:
     arrived = np.isfinite(runs)
-    heights = row + POINTS_HEIGHT * (np.arange(len(runs)) - (len(runs) - 1) / 2) / max(len(runs), 1)
+    heights = row + POINTS_HEIGHT * (np.arange(len(runs)) - (len(runs) - 1) / 2) / len(runs)
     thin = {"color": look.colour, "lw": 0.8}
     if len(runs) >= FEWEST_FOR_A_BOX and arrived.all():
         panel.boxplot(
@@ -83,31 +84,21 @@ def draw_row(panel: Axes, row: int, algorithm: str, runs: np.ndarray, look: Look
             capprops=thin,
         )
     else:
-        write_outcome(panel, row, runs)
+        text = f"{arrived.sum()} of {len(runs)}"
+        write(panel, row, text if arrived.any() else f"not reached, {text}", runs[arrived])
     mark: dict[str, Any] = {"marker": look.marker, "color": look.colour, "ms": 2.5, "mew": 0.3}
     mark |= {"mec": "white", "linestyle": "none", "label": algorithm, "zorder": 3}
     panel.plot(runs[arrived], heights[arrived], **mark)
 
 
-def write_outcome(panel: Axes, row: int, runs: np.ndarray) -> None:
-    """Say in the place of the box how many runs arrived, beside the points of those that did."""
-    arrived = runs[np.isfinite(runs)]
-    if len(arrived) == 0:
-        text = f"not reached, 0 of {len(runs)}" if len(runs) else "no run"
-        write_in_the_middle(panel, row, text)
-        return
+def write(panel: Axes, row: int, text: str, arrived: np.ndarray) -> None:
+    """In the place of the box: beside the points on the side with more room, or in the middle."""
     low, high = map(math.log, panel.get_xlim())
-    right = (math.log(arrived.min()) + math.log(arrived.max())) < low + high
-    place, side, shift = (arrived.max(), "left", 5) if right else (arrived.min(), "right", -5)
-    write(panel, row, f"{len(arrived)} of {len(runs)}", place, side, shift)
-
-
-def write_in_the_middle(panel: Axes, row: int, text: str) -> None:
-    low, high = map(math.log, panel.get_xlim())
-    write(panel, row, text, math.exp((low + high) / 2), "center", 0)
-
-
-def write(panel: Axes, row: int, text: str, place: float, side: str, shift: float) -> None:
+    place, side, shift = math.exp((low + high) / 2), "center", 0
+    if arrived.size and math.log(arrived.min()) + math.log(arrived.max()) < low + high:
+        place, side, shift = arrived.max(), "left", 5
+    elif arrived.size:
+        place, side, shift = arrived.min(), "right", -5
     look: dict[str, Any] = {"ha": side, "va": "center", "fontsize": 6.5, "color": "0.2"}
     look |= {"bbox": {"facecolor": "white", "edgecolor": "none", "pad": 1}}
     panel.annotate(text, (place, row), xytext=(shift, 0), textcoords="offset points", **look)

@@ -17,8 +17,7 @@ from suite.plots.render import Tables
 from suite.plots.style import Look, looks
 
 EVALUATIONS_A_MARKER = 10
-LEGEND_COLUMNS = 7, 4  # where names are short, and else
-SHORT = 9  # letters
+MARKER: dict[str, Any] = {"markersize": 3, "markeredgewidth": 0}
 THRESHOLD_LINE: dict[str, Any] = {"color": "0.3", "lw": 0.8, "dashes": (5, 3)}
 # Where returns exceed the threshold by this factor, a linear axis would squash all others.
 SQUASHING = 20
@@ -36,7 +35,7 @@ def draw(tables: Tables) -> Figure:
             draw_panel(panel, curves, sorted(levels.unique()), look_of)
     for panel in panels[:: render.PANELS_A_ROW]:
         panel.set_ylabel(panel.get_ylabel() or "mean return")
-    columns = LEGEND_COLUMNS[max(map(len, look_of)) > SHORT]
+    columns = 4 if max(map(len, look_of)) > 9 else 7
     figure.legend(handles=legend_handles(look_of), loc="outside upper center", ncols=columns)
     settings, seeds = render.settings_note(tables.summary), render.seeds_note(tables.summary)
     render.add_note(
@@ -53,26 +52,18 @@ def draw_panel(
     render.set_time_axis(panel, curves["timestep"].min(), curves["timestep"].max())
     for order, (algorithm, look) in enumerate(reversed(look_of.items())):
         curve = curves[curves["algorithm"] == algorithm]
-        band = panel.fill_between(
-            curve["timestep"], curve["min"], curve["max"], color=look.colour, alpha=0.13, lw=0
-        )
-        band.set_label(algorithm)
+        band: dict[str, Any] = {"color": look.colour, "alpha": 0.13, "lw": 0, "label": algorithm}
+        panel.fill_between(curve["timestep"], curve["min"], curve["max"], **band)
         panel.plot(
             curve["timestep"],
             curve["mean"],
             label=algorithm,
+            marker=look.marker,
             markevery=(2 * order, EVALUATIONS_A_MARKER),  # staggered: curves may coincide
             zorder=3 + order / 100,
-            **line_options(look),
+            **look.line,
+            **MARKER,
         )
-    draw_thresholds(panel, thresholds)
-    set_return_axis(panel, curves, thresholds)
-    panel.set_xlabel("timesteps")
-    panel.grid(visible=True, axis="y")
-
-
-def draw_thresholds(panel: Axes, thresholds: list[float]) -> None:
-    """Dashed lines with their values on the right, apart from each other where there are more."""
     for threshold in thresholds:
         panel.axhline(threshold, zorder=2, **THRESHOLD_LINE)
         alone = len(thresholds) == 1
@@ -85,10 +76,9 @@ def draw_thresholds(panel: Axes, thresholds: list[float]) -> None:
             fontsize=6.5,
             color=THRESHOLD_LINE["color"],
         )
-
-
-def line_options(look: Look) -> dict[str, Any]:
-    return {**look.line, "marker": look.marker, "markersize": 3, "markeredgewidth": 0}
+    set_return_axis(panel, curves, thresholds)
+    panel.set_xlabel("timesteps")
+    panel.grid(visible=True, axis="y")
 
 
 def set_return_axis(panel: Axes, curves: pd.DataFrame, thresholds: list[float]) -> None:
@@ -112,7 +102,7 @@ def set_return_axis(panel: Axes, curves: pd.DataFrame, thresholds: list[float]) 
 
 def legend_handles(look_of: dict[str, Look]) -> list[Line2D]:
     algorithms = [
-        Line2D([], [], label=algorithm_name(algorithm), **line_options(look))
-        for algorithm, look in look_of.items()
+        Line2D([], [], label=algorithm_name(name), marker=look.marker, **look.line, **MARKER)
+        for name, look in look_of.items()
     ]
     return [*algorithms, Line2D([], [], label="threshold", **THRESHOLD_LINE)]

@@ -23,16 +23,16 @@ def judge_run(shipped: Path, trained: Path, seeds: Sequence[Path]) -> tuple[str,
     """What a run trained again says of the shipped one; `seeds` are all shipped runs like it."""
     same_rows = shipped.read_bytes() == trained.read_bytes()
     agents = [path.with_suffix(".npz") for path in (shipped, trained)]
-    same_agent = not agents[1].exists() or same_agents(*agents)
-    if same_rows and same_agent:
-        return IDENTICAL, "evaluations and agent" if agents[1].exists() else "evaluations"
+    has_agent = agents[1].exists()
+    if same_rows and (not has_agent or same_agents(*agents)):
+        return IDENTICAL, "evaluations and agent" if has_agent else "evaluations"
     changes = changed_origin(*(read_provenance(path) for path in (shipped, trained)))
     if not changes:
         what = "the agent" if same_rows else "an evaluation"
         return DIFFERS, f"{what} is another on the same versions and processor"
     if len(seeds) < 2:
         return OPEN, f"one seed has no spread; {changes}"
-    score, scores = mean_return(trained), [mean_return(path) for path in seeds]
+    score, *scores = map(mean_return, (trained, *seeds))
     low, high = min(scores), max(scores)
     # One more seed lies beyond those there are a quarter of the time, but not by their whole range.
     within = 2 * low - high <= score <= 2 * high - low
@@ -40,27 +40,16 @@ def judge_run(shipped: Path, trained: Path, seeds: Sequence[Path]) -> tuple[str,
     return (WITHIN if within else DIFFERS), detail
 
 
-def same_agents(*paths: Path) -> bool:
+def same_agents(first: Path, second: Path) -> bool:
     """By what they hold but for powr's version: another zlib compresses to other bytes."""
-    if not all(path.exists() for path in paths):
-        return False
-    (metadata, arrays), (other_metadata, others) = map(read_agent, paths)
-    return (
-        metadata == other_metadata
-        and arrays.keys() == others.keys()
-        and all(
-            array.dtype == others[name].dtype and np.array_equal(array, others[name])
-            for name, array in arrays.items()
-        )
-    )
-
-
-def read_agent(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """The metadata without the version of powr that wrote them, and the arrays."""
-    with np.load(path) as archive:
-        arrays = dict(archive)
-    metadata = json.loads(str(arrays.pop("metadata")))
-    return {key: value for key, value in metadata.items() if key != "version"}, arrays
+    contents = []
+    for path in (first, second):
+        with np.load(path) as archive:
+            arrays = dict(archive)
+        metadata = {**json.loads(str(arrays.pop("metadata"))), "version": None}
+        bits = {name: (a.dtype, a.shape, a.tobytes()) for name, a in arrays.items()}
+        contents.append((metadata, bits))
+    return contents[0] == contents[1]
 
 
 def read_provenance(path: Path) -> dict[str, Any]:
@@ -69,19 +58,15 @@ def read_provenance(path: Path) -> dict[str, Any]:
 
 def changed_origin(shipped: Mapping[str, Any], here: Mapping[str, Any]) -> str:
     """How versions and processor differ from those of the shipped run; empty if they do not."""
+    old, new = (
+        {**{key: each.get(key) for key in ("python", "platform", "cpu")}, **each["packages"]}
+        for each in (shipped, here)
+    )
     changes = [
-        f"{key} {here.get(key)} for {shipped.get(key)}"
-        for key in ("python", "platform", "cpu")
-        if here.get(key) != shipped.get(key)
+        f"{key} {new[key]} for {old[key]}" for key in old if new.get(key, old[key]) != old[key]
     ]
-    old, new = shipped["packages"], here["packages"]
-    changes += [
-        f"{name} {new[name]} for {old[name]}"
-        for name in sorted(old.keys() & new.keys())
-        if old[name] != new[name]
-    ]
-    old, new = (sorted(map(str, origin.get("thread_pools", []))) for origin in (shipped, here))
-    if old != new:
+    pools = [sorted(map(str, each.get("thread_pools", []))) for each in (shipped, here)]
+    if pools[0] != pools[1]:
         changes.append("other libraries of linear algebra, or another processor")
     return ", ".join(changes)
 

@@ -18,57 +18,50 @@ from suite.config.kinds import DEEP_OF_SOURCE, KINDS, POWR, TEXTBOOK
 from suite.multiverse import Share
 from suite.names import algorithm_name
 
-HEAD = ("the paper says", "against {}", "against {}", "holds in", "what was seen")
 CENTRAL = "quicker"  # the sentence of claims.yaml that the paper's abstract rests on
 OF_PAPER = (POWR, *DEEP_OF_SOURCE.values())  # the kinds of algorithm that the paper compares
 
 
-def experiments(judged: Sequence[Judged], document: Mapping[str, Any]) -> list[Sentence]:
-    """The sentences on the results of experiments."""
-    return [each for each in sentences(judged, document) if each.group == Group.EXPERIMENTS]
+def experiments(judged: Sequence[Judged], document: Mapping[str, Any]) -> dict[str, Sentence]:
+    """The sentences on the results of experiments, by their names in claims.yaml."""
+    found = {}
+    for sentence in sentences(judged, document):
+        if sentence.group == Group.EXPERIMENTS:
+            first, *_ = next(iter(sentence.parts.values()))
+            found[first.claim.get("sentence", sentence.quote)] = sentence
+    return found
 
 
 def answer(judged: Sequence[Judged], document: Mapping[str, Any], shares: Sequence[Share]) -> str:
     """The answer in sentences that can be quoted alone."""
-    sets, said = document["sets"], experiments(judged, document)
+    said = experiments(judged, document)
+    # The sets of baselines in words: against baselines with ...
+    whose = {name: each["name"].removeprefix("POWR ") for name, each in document["sets"].items()}
     parts = ["Preliminary."] if any(entry.preliminary for entry in judged) else []
-    central = next((each for each in said if key_of(each) == CENTRAL), None)
-    if central:
-        found = [f"{cases(entries)} {whose(sets[name])}" for name, entries in central.parts.items()]
+    if central := said.get(CENTRAL):
+        found = []
+        for name, entries in central.parts.items():
+            tested = [e.outcome.verdict for e in entries if e.outcome.verdict != NOT_TESTED]
+            holds = tested.count(REPRODUCED)
+            found.append(f"{holds} of {len(tested)} cases {whose[name]}")
         parts.append(
             "With the settings that its authors probably used, POWR needs fewer timesteps than "
             f"every baseline, the paper's main claim, in {' and in '.join(found)} (a case is an "
             "environment and a policy)."
         )
-    if central and (share := share_text(central, shares, sets)):
-        parts.append(
-            "Nobody outside knows these settings: under all plausible ones, the claim holds in "
-            f"{share}."
-        )
+        if share := share_text(central, shares, document["sets"]):
+            parts.append(
+                "Nobody outside knows these settings: under all plausible ones, the claim holds in "
+                f"{share}."
+            )
     counts = []
-    for name, entry in sets.items():
-        verdicts = [joint_verdict(each.parts[name]) for each in said if name in each.parts]
+    for name in document["sets"]:
+        verdicts = [joint_verdict(s.parts[name]) for s in said.values() if name in s.parts]
         whole, some = verdicts.count(REPRODUCED), verdicts.count(PARTLY)
         verb = "holds" if whole == 1 else "hold"
-        counts.append(f"{whole} {verb} in full and {some} in part {whose(entry)}")
+        counts.append(f"{whole} {verb} in full and {some} in part {whose[name]}")
     parts.append(f"Of its {len(said)} sentences on experiments, {' and '.join(counts)}.")
     return " ".join(parts)
-
-
-def cases(entries: Sequence[Judged]) -> str:
-    """In how many of the parts that were tested a sentence is reproduced."""
-    tested = [e.outcome.verdict for e in entries if e.outcome.verdict != NOT_TESTED]
-    return f"{tested.count(REPRODUCED)} of {len(tested)} cases"
-
-
-def whose(entry: Mapping[str, Any]) -> str:
-    """The set of baselines in words: against baselines with ..."""
-    return entry["name"].removeprefix("POWR ")
-
-
-def key_of(sentence: Sentence) -> str:
-    entries = next(iter(sentence.parts.values()))
-    return entries[0].claim.get("sentence", "")
 
 
 def table(
@@ -82,16 +75,15 @@ def table(
     `summary` is summary.csv with a column `class`, that of the algorithm in envs.yaml.
     """
     sets = document["sets"]
-    head = [
-        text.format(entry["label"]) for text, entry in zip(HEAD[1:3], sets.values(), strict=True)
-    ]
-    rows = [(HEAD[0], *head, *HEAD[3:])]
-    for sentence in experiments(judged, document):
+    against = [f"against {each['label']}" for each in sets.values()]
+    rows = [("the paper says", *against, "holds in", "what was seen")]
+    for name, sentence in experiments(judged, document).items():
         verdicts = [
-            joint_text(sentence.parts[name]) if name in sentence.parts else "" for name in sets
+            joint_text(sentence.parts[key]) if key in sentence.parts else "" for key in sets
         ]
         share = share_text(sentence, shares, sets) or "–"
-        rows.append((sentence.short, *verdicts, share, seen(sentence, summary)))
+        seen = SEEN[name](summary) if name in SEEN else support_text(sentence)
+        rows.append((sentence.short, *verdicts, share, seen))
     return rows
 
 
@@ -104,16 +96,12 @@ def share_text(sentence: Sentence, shares: Sequence[Share], sets: Mapping[str, A
         own = [last[claim] for claim in sentence.claims if claim in last]
         if not own:
             return ""
-        holds, universes = (sum(getattr(e, key) for e in own) for key in ("holds", "universes"))
+        holds, universes = sum(each.holds for each in own), sum(each.universes for each in own)
         found.append(f"{holds / universes:.0%}")
     return " and ".join(found) + " of universes"
 
 
-def seen(sentence: Sentence, summary: pd.DataFrame) -> str:
-    """Half a line of what was seen."""
-    write = SEEN.get(key_of(sentence))
-    if write and not summary.empty:
-        return write(summary)
+def support_text(sentence: Sentence) -> str:
     findings = [
         finding.supports
         for entries in sentence.parts.values()
@@ -159,21 +147,12 @@ def _on_taxi(summary: pd.DataFrame) -> pd.DataFrame:
     return summary[here & summary["kind"].isin(OF_PAPER)]
 
 
-def _counted(rows: pd.DataFrame) -> str:
+def _reached(summary: pd.DataFrame, threshold: float, classes: Sequence[str]) -> str:
+    rows = _on_taxi(summary[summary["threshold"] == threshold])
     return "; ".join(
         f"{algorithm_name(row.algorithm)}: {row.n_reached} of {row.seeds} runs"
-        for row in rows.itertuples()
+        for row in rows[rows["class"].isin(classes)].itertuples()
     )
-
-
-def _taxi_eight(summary: pd.DataFrame) -> str:
-    rows = _on_taxi(summary[summary["threshold"] == 8])
-    return _counted(rows[(rows["kind"] == POWR) | (rows["class"] == "dqn")])
-
-
-def _taxi_six(summary: pd.DataFrame) -> str:
-    rows = _on_taxi(summary[summary["threshold"] == 6])
-    return _counted(rows[rows["class"] == "ppo"])
 
 
 def _local_optimum(summary: pd.DataFrame) -> str:
@@ -186,11 +165,12 @@ def _local_optimum(summary: pd.DataFrame) -> str:
     )
 
 
+# Half a line of what was seen, by sentence.
 SEEN = {
     "quicker": _quicker,
     "local-optimum": _local_optimum,
-    "taxi-eight": _taxi_eight,
-    "taxi-six-ppo": _taxi_six,
+    "taxi-eight": lambda summary: _reached(summary, 8, ["powr", "dqn"]),
+    "taxi-six-ppo": lambda summary: _reached(summary, 6, ["ppo"]),
     "less-variance": _spread,
     "stable-amount": _spread,
 }
@@ -201,18 +181,15 @@ def beyond(summary: pd.DataFrame) -> str:
     own = medians(summary, [POWR], "deterministic")
     peers = medians(summary, [TEXTBOOK], "deterministic")
     extension = medians(summary[summary["class"] == "optimistic_powr"], KINDS, "deterministic")
-    places = [name for name in own if name in peers]
     fewer = [
         name
-        for name in places
-        if not math.isnan(peers[name][0]) and not own[name][0] <= peers[name][0]
+        for name, (time, _) in own.items()
+        if not math.isnan(peers[name][0]) and not time <= peers[name][0]
     ]
-    named = ", ".join(
-        f"{_time(peers[name][0])} ({algorithm_name(peers[name][1])})" for name in places
-    )
+    named = ", ".join(f"{_time(time)} ({algorithm_name(peer)})" for time, peer in peers.values())
     return (
-        f"On {len(fewer)} of {len(places)} environments a textbook method needs fewer timesteps "
-        f"than the paper's POWR, judged by deterministic policies. On {', '.join(places)}, median "
+        f"On {len(fewer)} of {len(own)} environments a textbook method needs fewer timesteps "
+        f"than the paper's POWR, judged by deterministic policies. On {', '.join(own)}, median "
         f"timesteps are {_times(own)} for POWR and {named} for the best textbook method. "
         f"[OptimisticPOWR](docs/beyond.md), this project's extension, which departs from the "
         f"paper, needs {_times(extension)}."

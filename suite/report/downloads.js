@@ -1,6 +1,6 @@
 // Buttons that save what is shown: a chart as PNG, its data as CSV, a figure as SVG. All from the
 // page itself, so that they work from disk.
-const downloads = (() => {
+(() => {
   const MARGIN = 16;
   const LINE = 20;
 
@@ -74,6 +74,4 @@ const downloads = (() => {
       save(`${button.dataset.figure}.svg`, bytes(source.split(",")[1]), "image/svg+xml");
     });
   }
-
-  return { csv };
 })();

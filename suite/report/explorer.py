@@ -6,10 +6,7 @@ arrivals as suite/results does.
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -21,11 +18,15 @@ from suite.plots.style import looks
 from suite.results.arrivals import POLICIES
 from suite.results.summary import Planned
 
-FOLDER = Path(__file__).parent
-SCRIPTS = ("vendor/uPlot.iife.min.js", "statistics.js", "tables.js", "explorer.js", "downloads.js")
-STYLES = ("vendor/uPlot.min.css", "report.css")
-PAPER = {"light": "#ffffff", "dark": "#0f1318"}  # what the colours lie on, as in report.css
-FAINTEST = {"light": 3.0, "dark": 5.0}  # contrast; WCAG 2 asks for 3, thin lines on black for more
+# Colours of suite/plots/style.py that are too faint on the page, and those in their place. Contrast
+# is at least 3 on light paper, as WCAG 2 asks, and 5 on dark, where thin lines need more.
+CLEARER = {
+    "light": {"#E69F00": "#c48700", "#44AA99": "#41a291"},
+    "dark": {
+        **{"#B2182B": "#cd6975", "#000000": "#8c8c8c", "#332288": "#8f85be"},
+        **{"#882255": "#b87a99", "#117733": "#4c9966", "#6B7A00": "#818e26"},
+    },
+}
 # The line of an algorithm tells its kind; its colour tells the algorithm.
 DASHES = ((), (8, 4), (2, 3), (8, 3, 2, 3), (12, 3))
 PAPER_KINDS = (POWR, DEEP_OF_SOURCE[LIBRARY])
@@ -48,42 +49,43 @@ def describe(
     # At first the page shows what the paper's figures show.
     shown = [name for name in algorithms if kind[name] in PAPER_KINDS] or algorithms
     tables = dict(list(evaluations.groupby(["environment", "algorithm", "seed"], sort=False)))
-    return {
-        "level": level,
-        "kinds": kinds,
-        "algorithms": [
+    described = []
+    for name in algorithms:
+        place, colour = kinds.index(kind[name]), look_of[class_of[name]].colour
+        described.append(
             {
                 "key": name,
                 "name": algorithm_name(name),
-                "kind": (place := kinds.index(kind[name])),
+                "kind": place,
                 "source": study["algorithms"][name]["source"]["kind"],
                 "shown": name in shown,
                 "dashes": DASHES[place % len(DASHES)],
                 "width": 2.5 if kind[name] == POWR else 1.75,
-                **on_paper(look_of[class_of[name]].colour),
+                **{
+                    paper: instead.get(colour, colour.lower()) for paper, instead in CLEARER.items()
+                },
             }
-            for name in algorithms
-        ],
+        )
+    environments: dict[str, list[dict[str, Any]]] = {pair.environment: [] for pair in planned}
+    for pair in sorted(planned, key=lambda pair: algorithms.index(pair.algorithm)):
+        own = [
+            show_run(run, tables[run.environment, run.algorithm, run.seed])
+            for run in runs
+            if (run.environment, run.algorithm) == pair[:2]
+        ]
+        group = {"algorithm": pair.algorithm, "timesteps": pair.timesteps, "runs": own}
+        environments[pair.environment].append(group)
+    return {
+        "level": level,
+        "kinds": kinds,
+        "algorithms": described,
         "environments": [
             {
-                "name": environment,
-                "thresholds": study["environments"][environment]["thresholds"],
-                "groups": [
-                    {
-                        "algorithm": pair.algorithm,
-                        "timesteps": pair.timesteps,
-                        "runs": [
-                            show_run(run, tables[run.environment, run.algorithm, run.seed])
-                            for run in runs
-                            if (run.environment, run.algorithm) == pair[:2]
-                        ],
-                    }
-                    for name in algorithms
-                    for pair in planned
-                    if (pair.environment, pair.algorithm) == (environment, name)
-                ],
+                "name": name,
+                "thresholds": study["environments"][name]["thresholds"],
+                "groups": groups,
             }
-            for environment in dict.fromkeys(pair.environment for pair in planned)
+            for name, groups in environments.items()
         ],
     }
 
@@ -99,42 +101,3 @@ def show_run(run: Run, table: pd.DataFrame) -> dict[str, Any]:
 def shortest(values: pd.Series) -> list[float]:
     """The same numbers, whole ones without a decimal point."""
     return [int(value) if value.is_integer() else value for value in values.tolist()]
-
-
-def on_paper(colour: str) -> dict[str, str]:
-    """The colour as it is on light and on dark paper: moved away from it until it stands out."""
-    found = {}
-    for scheme, paper in PAPER.items():
-        target = 0 if luminance(paper) > 0.5 else 255
-        for share in range(0, 101, 5):
-            mixed = [round(c + (target - c) * share / 100) for c in channels(colour)]
-            found[scheme] = "#" + "".join(f"{c:02x}" for c in mixed)
-            if contrast(found[scheme], paper) >= FAINTEST[scheme]:
-                break
-    return found
-
-
-def channels(colour: str) -> list[int]:
-    return [int(colour[place : place + 2], 16) for place in (1, 3, 5)]
-
-
-def luminance(colour: str) -> float:
-    """Relative luminance of WCAG 2."""
-    shares = [c / 255 for c in channels(colour)]
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in shares]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def contrast(first: str, second: str) -> float:
-    low, high = sorted(map(luminance, (first, second)))
-    return (high + 0.05) / (low + 0.05)
-
-
-def read_assets(names: Sequence[str]) -> str:
-    return "\n".join((FOLDER / name).read_text(encoding="utf-8").strip() for name in names)
-
-
-def integrity(script: str) -> str:
-    """The digest by which a content security policy allows exactly this script."""
-    digest = hashlib.sha256(script.encode()).digest()
-    return f"sha256-{base64.b64encode(digest).decode()}"

@@ -10,14 +10,12 @@ from __future__ import annotations
 
 import argparse
 import base64
-import math
-from collections import Counter
+import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import jinja2
-import pandas as pd
 
 from suite import config
 from suite import multiverse as universes
@@ -25,15 +23,16 @@ from suite.claims import deviations, ledger
 from suite.claims.page import Group, by_claim, count_by_kind, group_of
 from suite.claims.verdicts import BEYOND, THEORY_VERDICTS, VERDICTS
 from suite.command import make_parser, write_result
-from suite.config.kinds import POWR
 from suite.names import algorithm_name
 from suite.release import answer
 from suite.report import explorer
 from suite.report.evidence import group_runs, show_claim
 from suite.results import aggregate, cost, summary_page
-from suite.results.tables import other_runs, read_table
+from suite.results.tables import read_table
 
 FOLDER = Path(__file__).parent
+SCRIPTS = ("vendor/uPlot.iife.min.js", "statistics.js", "tables.js", "explorer.js", "downloads.js")
+STYLES = ("vendor/uPlot.min.css", "report.css")
 TABLES = ("summary.md", "summary.csv", "runs.csv", "curves.csv", "claims.csv", "cost.csv")
 SYMBOLS = {
     **dict(zip(VERDICTS, "✓◐✗–", strict=True)),
@@ -41,8 +40,8 @@ SYMBOLS = {
     **dict(zip(THEORY_VERDICTS, "=≤◐✗?", strict=True)),
 }
 # Where scripts run, the explorer takes the place of these.
-REQUIRED_FIGURES = ("training_curves", "threshold_boxplots")
-# By the name of the file. A figure that is not here is shown with its name.
+EXPLORED = ("training_curves", "threshold_boxplots")
+# Captions, by the name of the file.
 FIGURES = {
     "training_curves": (
         "The paper's POWR and its baselines: mean return over timesteps, in log scale; the band is "
@@ -73,39 +72,13 @@ FIGURES = {
 }
 
 
-def rankings(summary: pd.DataFrame) -> dict[str, str]:
-    """Median timesteps to the first threshold of each environment, the fewest first."""
-    rows = summary[(summary["policy"] == "deterministic") | (summary["kind"] == POWR)]
-    ranked = {}
-    for environment, group in rows.groupby("environment", sort=False):
-        group = group[group["threshold"] == group["threshold"].iloc[0]]
-        medians = {
-            summary_page.algorithm_text(row._asdict()): (row.timesteps_to_threshold, row.seeds)
-            for row in group.sort_values("timesteps_to_threshold", kind="stable").itertuples()
-        }
-        arrived = [f"{name} {t:,.0f}" for name, (t, _) in medians.items() if not math.isnan(t)]
-        never = [name for name, (t, seeds) in medians.items() if math.isnan(t) and seeds]
-        absent = [name for name, (_, seeds) in medians.items() if not seeds]
-        parts = [
-            " · ".join(arrived),
-            f"not within training: {' · '.join(never)}" if never else "",
-            f"no run: {' · '.join(absent)}" if absent else "",
-        ]
-        title = f"{environment}, return {group['threshold'].iloc[0]:g}"
-        ranked[title] = "; ".join(filter(None, parts))
-    return ranked
-
-
-def show_figure(path: Path, ranked: Mapping[str, str]) -> dict[str, Any]:
+def show_figure(path: Path) -> dict[str, Any]:
     """A figure as the template shows it, inlined."""
-    caption, explored = FIGURES.get(path.stem, f"{path.stem}."), path.stem in REQUIRED_FIGURES
-    medians = "; ".join(f"{title}: {order}" for title, order in ranked.items())
     return {
         "name": path.stem,
         "source": f"data:image/svg+xml;base64,{base64.b64encode(path.read_bytes()).decode()}",
-        "caption": caption,
-        "alt": f"{caption} Median timesteps to the threshold. {medians}." if explored else caption,
-        "explored": explored,
+        "caption": FIGURES[path.stem],
+        "explored": path.stem in EXPLORED,
     }
 
 
@@ -124,30 +97,25 @@ def show_markdown(path: Path) -> list[str | list[list[str]]]:
     return blocks
 
 
-def read_counts(path: Path, column: str, loaded: aggregate.Loaded) -> pd.DataFrame:
-    """A table with the number of runs in a column, which must be those there are."""
-    table = read_table(path)
-    there = Counter((run.environment, run.algorithm) for run in loaded.metadata)
-    for environment, algorithm, counted in zip(
-        table["environment"], table["algorithm"], table[column], strict=True
-    ):
-        number = there[environment, algorithm]
-        if counted != number:
-            name = f"{algorithm_name(algorithm)} on {environment}"
-            raise other_runs(path, f"counts {counted} runs of {name}, {number} are there")
-    return table
+def read_assets(names: Sequence[str]) -> str:
+    return "\n".join((FOLDER / name).read_text(encoding="utf-8").strip() for name in names)
+
+
+def integrity(script: str) -> str:
+    """The digest by which a content security policy allows exactly this script."""
+    digest = hashlib.sha256(script.encode()).digest()
+    return f"sha256-{base64.b64encode(digest).decode()}"
 
 
 def describe(options: argparse.Namespace) -> dict[str, Any]:
     """Everything that the template shows."""
     folder = options.results / options.scale
-    figures = options.figures or [folder / f"{name}.svg" for name in REQUIRED_FIGURES]
     study, document = config.load(options.envs), ledger.load(options.claims)
     departures = deviations.load(options.deviations, document)["deviations"]
     loaded = aggregate.load_runs(study, options.scale, options.results, partial=True)
     judged = ledger.read_judged(folder / "claims.csv", document, loaded)
-    summary = read_counts(folder / "summary.csv", "seeds", loaded)
-    costs = read_counts(folder / "cost.csv", "runs", loaded)
+    aggregate.read_arrivals(folder, loaded)  # raises if the tables are of other runs
+    summary, costs = (read_table(folder / name) for name in ("summary.csv", "cost.csv"))
     planned = config.runs(study, options.scale)
     groups = group_runs(planned, loaded.metadata)
     multiverse, is_final = options.results / config.MULTIVERSE, options.scale == document["scale"]
@@ -170,7 +138,6 @@ def describe(options: argparse.Namespace) -> dict[str, Any]:
         "runs_due": len(planned),
         "reasons": reasons,
         "headline": answer.answer(judged, document, found),
-        "rankings": (ranked := rankings(summary)),
         "counts": count_by_kind(judged, document["sets"]),
         "symbols": SYMBOLS,
         "claims": {
@@ -181,7 +148,7 @@ def describe(options: argparse.Namespace) -> dict[str, Any]:
             ]
             for group in Group
         },
-        "figures": [show_figure(path, ranked) for path in figures],
+        "figures": [show_figure(path) for path in options.figures],
         "multiverse": show_markdown(multiverse / "multiverse.md") if is_final else [],
         "explorer": explorer.describe(
             study,
@@ -190,9 +157,9 @@ def describe(options: argparse.Namespace) -> dict[str, Any]:
             list(loaded.metadata),
             document["level"],
         ),
-        "script": (script := explorer.read_assets(explorer.SCRIPTS)),
-        "script_digest": explorer.integrity(script),
-        "style": explorer.read_assets(explorer.STYLES),
+        "script": (script := read_assets(SCRIPTS)),
+        "script_digest": integrity(script),
+        "style": read_assets(STYLES),
         "environments": [
             {
                 "name": name,
@@ -232,10 +199,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "report", __doc__, "--scale", "--envs", "--claims", "--deviations", "--results"
     )
     parser.add_argument(
-        "--figures",
-        type=Path,
-        nargs="+",
-        help="SVGs in the order to show them (default: the scale's two)",
+        "--figures", type=Path, nargs="+", default=[], help="SVGs in the order to show them"
     )
     options = parser.parse_args(arguments)
     page = options.results / options.scale / "report.html"

@@ -1,7 +1,7 @@
 """From run files to tables: runs.csv, curves.csv, summary.csv and summary.md.
 
 Reads exactly the run files that envs.yaml names for a scale. All seeds are evaluated at the same
-timesteps, so they are averaged as they are: nothing is interpolated, cut or filled in.
+timesteps, so nothing is interpolated, cut or filled in.
 
     python -m suite aggregate --scale quick
 """
@@ -24,8 +24,8 @@ from suite.config.kinds import kind_of
 from suite.results import arrivals
 from suite.results.run_file import read_run_file
 from suite.results.summary import Bounds, Planned, summarise
-from suite.results.summary_page import find_origins, render
-from suite.results.tables import other_runs
+from suite.results.summary_page import render
+from suite.results.tables import other_runs, read_table
 from suite.training import environments
 from suite.training.evaluation import planned_grid
 
@@ -63,7 +63,7 @@ def load_runs(study: Mapping[str, Any], scale: str, results: Path, partial: bool
 def read_arrivals(folder: Path, loaded: Loaded) -> pd.DataFrame:
     """runs.csv of a scale, which must hold the runs that are there."""
     path = folder / "runs.csv"
-    table = arrivals.read(path)
+    table = read_table(path).astype({arrivals.FIRST: "Int64", arrivals.LASTING: "Int64"})
     held = set(zip(table["environment"], table["algorithm"], table["seed"], strict=True))
     there = {(run.environment, run.algorithm, run.seed) for run in loaded.metadata}
     if held != there:
@@ -81,7 +81,6 @@ def curves(evaluations: pd.DataFrame) -> pd.DataFrame:
         .reset_index()
         .assign(policy=policy)
         for policy, (column, _) in arrivals.POLICIES.items()
-        if column in evaluations
     ]
     table = pd.concat(parts, ignore_index=True)
     return table[[*GROUP, "policy", "timestep", "mean", "min", "max", "seeds"]]
@@ -89,20 +88,23 @@ def curves(evaluations: pd.DataFrame) -> pd.DataFrame:
 
 def plan(study: Mapping[str, Any], scale: str) -> list[Planned]:
     """What envs.yaml plans, in its order."""
-    seeds = study["scales"][scale]["seeds"]
-    return [
-        Planned(
-            run.environment,
-            run.algorithm,
-            seeds,
-            planned_grid(settings := config.resolve(study, scale, run.environment, run.algorithm)),
-            first_update(settings["algorithm"]),
-            kind_of(study["algorithms"][run.algorithm]),
-            study["algorithms"][run.algorithm]["source"]["kind"],
-        )
-        for run in config.runs(study, scale)
-        if run.seed == 0
-    ]
+    planned = []
+    for run in config.runs(study, scale):
+        if run.seed == 0:
+            settings = config.resolve(study, scale, run.environment, run.algorithm)
+            algorithm = study["algorithms"][run.algorithm]
+            planned.append(
+                Planned(
+                    run.environment,
+                    run.algorithm,
+                    study["scales"][scale]["seeds"],
+                    planned_grid(settings),
+                    first_update(settings["algorithm"]),
+                    kind_of(algorithm),
+                    algorithm["source"]["kind"],
+                )
+            )
+    return planned
 
 
 def first_update(algorithm: Mapping[str, Any]) -> int:
@@ -132,22 +134,17 @@ def aggregate(study: Mapping[str, Any], scale: str, results: Path, partial: bool
     """The text of each output file."""
     loaded = load_runs(study, scale, results, partial)
     planned = plan(study, scale)
-    names = dict.fromkeys(pair.environment for pair in planned)
-    thresholds_of = {name: study["environments"][name]["thresholds"] for name in names}
-    bounds_of = {name: exact_bounds(study["environments"][name]) for name in names}
+    blocks = {each.environment: study["environments"][each.environment] for each in planned}
+    thresholds_of = {name: block["thresholds"] for name, block in blocks.items()}
+    bounds_of = {name: exact_bounds(block) for name, block in blocks.items()}
     runs = arrivals.tabulate(loaded.evaluations, thresholds_of)
     summary = summarise(loaded.evaluations, runs, planned, thresholds_of, bounds_of)
-    page = render(
-        summary,
-        scale,
-        [str(run.path) for run in loaded.missing],
-        find_origins(metadata["provenance"] for metadata in loaded.metadata.values()),
-    )
+    provenances = [metadata["provenance"] for metadata in loaded.metadata.values()]
     return {
         "runs.csv": to_csv(runs),
         "curves.csv": to_csv(curves(loaded.evaluations)),
         "summary.csv": to_csv(summary),
-        "summary.md": page,
+        "summary.md": render(summary, scale, loaded.missing, provenances),
     }
 
 

@@ -13,19 +13,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from suite import SuiteError
 from suite.results.statistics import censored_median, time_to_threshold
-from suite.results.tables import read_table
 
 FIRST, LASTING = "first_arrival", "lasting_arrival"
-KEY = ["environment", "algorithm", "policy", "seed", "threshold"]
-COLUMNS = [*KEY, "timesteps", FIRST, LASTING]
+COLUMNS = ["environment", "algorithm", "policy", "seed", "threshold", "timesteps", FIRST, LASTING]
 # The columns of a run file that hold each policy's mean and exact return.
 POLICIES = {
     "deterministic": ("mean", "exact_return"),
@@ -107,14 +103,3 @@ def as_cell(time: float) -> float:
 def median_cell(times: ArrayLike) -> float:
     """Empty if half of the runs never arrive."""
     return as_cell(censored_median(times))
-
-
-def read(path: Path) -> pd.DataFrame:
-    """runs.csv as it was written."""
-    table = read_table(path)
-    if list(table.columns) != COLUMNS:
-        raise SuiteError(
-            f"{path}: has the columns {', '.join(table.columns)} where {', '.join(COLUMNS)} are "
-            "due: delete it and run snakemake again"
-        )
-    return table.astype({FIRST: "Int64", LASTING: "Int64"})

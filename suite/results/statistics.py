@@ -245,16 +245,6 @@ def median_interval(times: ArrayLike, confidence: float = 0.95) -> Interval:
     return Interval(float(interval.low), float(interval.high))
 
 
-def normalised_score(value: ArrayLike, uniform: float, optimum: float) -> np.ndarray | float:
-    """0 for the uniform policy's exact return, 1 for the optimum's; NaN where both are the same."""
-    value = np.asarray(value, dtype=float)
-    if math.isclose(optimum, uniform):
-        return np.full_like(value, math.nan)
-    if not optimum > uniform:
-        raise ValueError(f"the optimum {optimum} must exceed the uniform policy's return {uniform}")
-    return (value - uniform) / (optimum - uniform)
-
-
 def area_under_curve(timesteps: ArrayLike, returns: ArrayLike) -> float:
     """Average return over the logarithm of time, by the trapezoidal rule."""
     log_time = np.log10(np.asarray(timesteps, dtype=float))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
 from suite import markdown
+from suite.config import Run
 from suite.names import algorithm_name
 from suite.results.statistics import median_coverage
 from suite.results.summary import FEWEST_SEEDS_FOR_INTERVAL
@@ -21,83 +22,65 @@ LEGEND = (
     "order statistics that cover it in 95% of cases or more; with seven seeds it reaches from the "
     f"first run to the last and covers it in {median_coverage(7):.1%}. IQM is the interquartile "
     "mean over seeds with its 95% percentile bootstrap interval, which holds the truth in 91% of "
-    "cases with seven seeds of a normal distribution; score and area are IQMs too. No interval is "
-    f"given for fewer than {FEWEST_SEEDS_FOR_INTERVAL} seeds, whose whole range misses the median "
-    "in more than 5% of cases. The exact return is that of the final policy by dynamic "
-    "programming; its score is 0 for the uniform policy and 1 for the optimum. A score can be high "
-    "although nothing was learned: on Taxi-v3 the uniform policy is fined for many of its steps, "
-    "and one that never picks anyone up is not. The area is the average return over log timesteps. "
-    "It begins after the last of the first updates of POWR and the baselines with library defaults "
-    "and ends at the last timestep that these share; an algorithm that does not learn over all of "
-    "it has none."
+    "cases with seven seeds of a normal distribution. No interval is given for fewer than "
+    f"{FEWEST_SEEDS_FOR_INTERVAL} seeds, whose whole range misses the median in more than 5% of "
+    "cases. The exact return is that of the final policy by dynamic programming."
 )
-
 OVERVIEW_TITLE = "Runs that met the threshold, and the median of all runs' timesteps to it:"
-
-PLAYED_ESTIMATES = {
-    "final return [min, max]": ("final_mean", "final_min", "final_max"),
-    "IQM": ("final_iqm", "final_iqm_low", "final_iqm_high"),
-}
-EXACT_ESTIMATES = {
-    "exact return [min, max]": ("exact_mean", "exact_min", "exact_max"),
-    "score": ("normalised_iqm", "normalised_iqm_low", "normalised_iqm_high"),
-}
+ORIGIN = ("runs", "commit", "Python", "platform", "processor", "packages")
 
 
-class Origin(NamedTuple):
-    """An environment that results came from; runs load different packages of it."""
+def find_origins(provenances: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The distinct environments that runs came from, by the names in `ORIGIN`.
 
-    commit: str
-    python: str
-    platform: str
-    processor: str
-
-
-def find_origins(provenances: Iterable[Mapping[str, Any]]) -> dict[Origin, dict[str, Any]]:
-    """The distinct origins of runs, each with its number of runs and all versions of packages."""
-    origins: dict[Origin, dict[str, Any]] = {}
+    Runs of one environment load different packages of it: each has all versions that were loaded.
+    """
+    found: dict[tuple[str, ...], list[Mapping[str, str]]] = {}
     for provenance in provenances:
-        key = Origin(
-            _commit(provenance["git"]),
-            provenance["python"],
-            provenance["platform"],
-            provenance["cpu"],
-        )
-        found = origins.setdefault(key, {"runs": 0, "packages": {}})
-        found["runs"] += 1
-        for name, version in provenance["packages"].items():
-            found["packages"].setdefault(name, set()).add(version)
-    return dict(sorted(origins.items()))
-
-
-def _commit(git: Mapping[str, Any] | None) -> str:
-    if git is None:
-        return "outside a repository"
-    return git["commit"][:12] + ("" if git["clean"] else " with local changes")
+        commit = "outside a repository"
+        if git := provenance["git"]:
+            commit = git["commit"][:12] + ("" if git["clean"] else " with local changes")
+        key = (commit, provenance["python"], provenance["platform"], provenance["cpu"])
+        found.setdefault(key, []).append(provenance["packages"])
+    origins = []
+    for names, loaded in sorted(found.items()):
+        packages = [
+            f"{name} {' and '.join(sorted({each[name] for each in loaded if name in each}))}"
+            for name in sorted({name for each in loaded for name in each}, key=str.lower)
+        ]
+        origins.append(dict(zip(ORIGIN, (len(loaded), *names, packages), strict=True)))
+    return origins
 
 
 def render(
     summary: pd.DataFrame,
     scale: str,
-    missing: Sequence[str],
-    origins: Mapping[Origin, Mapping[str, Any]],
+    missing: Sequence[Run],
+    provenances: Iterable[Mapping[str, Any]],
 ) -> str:
     """The summary as Markdown, ending with the environments that the results came from."""
-    planned = summary.drop_duplicates(["environment", "algorithm", "policy"])
-    planned = planned[planned["policy"] == "deterministic"]
+    planned = summary[summary["policy"] == "deterministic"]
+    planned = planned.drop_duplicates(["environment", "algorithm"])
     runs, due = planned["seeds"].sum(), planned["seeds_planned"].sum()
-    parts = [f"# Results at the scale {scale}", f"{runs} of {due} runs."]
-    if missing:
-        parts[-1] += f" `snakemake --cores N --config scale={scale}` trains the others."
+    again = f" `snakemake --cores N --config scale={scale}` trains the others." if missing else ""
+    parts = [f"# Results at the scale {scale}", f"{runs} of {due} runs.{again}"]
     parts += [OVERVIEW_TITLE, markdown.table(overview(summary))]
     if missing:
-        listed = "\n".join(f"- `{path}`" for path in missing)
+        listed = "\n".join(f"- `{run.path}`" for run in missing)
         parts.append(f"<details><summary>Missing runs</summary>\n\n{listed}\n\n</details>")
     for environment, rows in summary.groupby("environment", sort=False):
         parts += [f"## {environment}", *map(markdown.table, (times(rows), returns(rows)))]
         parts += filter(None, [bounds_text(rows)])
+    origins = [
+        [
+            str(origin["runs"]),
+            *(origin[name] for name in ORIGIN[1:-1]),
+            ", ".join(origin[ORIGIN[-1]]),
+        ]
+        for origin in find_origins(provenances)
+    ]
     parts += ["## How to read it", LEGEND]
-    parts += ["## Where the results came from", _origins_table(origins)]
+    parts += ["## Where the results came from", markdown.table([ORIGIN, *origins])]
     return "\n\n".join(parts) + "\n"
 
 
@@ -122,43 +105,26 @@ def _arrivals(row: Mapping[str, Any]) -> str:
 
 def times(rows: pd.DataFrame) -> list[tuple[str, ...]]:
     """Timesteps to threshold of one environment as a table to read, its head first."""
-    table: list[tuple[str, ...]] = [
-        (
-            "algorithm",
-            "threshold",
-            "reached",
-            "median of first arrivals",
-            "earliest .. latest",
-            "reached and stayed",
-            "median of lasting arrivals",
-        )
-    ]
+    head = ("algorithm", "threshold", "reached", "median of first arrivals", "earliest .. latest")
+    table: list[tuple[str, ...]] = [(*head, "reached and stayed", "median of lasting arrivals")]
     for row in rows.to_dict("records"):
-        cells = (
-            (
+        cells = ["no run"] * 5
+        if row["seeds"]:
+            cells = [
                 f"{row['n_reached']} of {row['seeds']}",
                 _median(row, "timesteps_to_threshold") if row["n_reached"] else "never",
-                _range(row),
+                f"{_time(row, row['earliest'])} .. {_time(row, row['latest'])}"
+                if row["n_reached"]
+                else f"never within {row['timesteps']:,}",
                 f"{row['n_lasting']} of {row['seeds']}",
                 _median(row, "timesteps_to_lasting") if row["n_lasting"] else "never",
-            )
-            if row["seeds"]
-            else ["no run"] * 5
-        )
+            ]
         table.append((algorithm_text(row), f"{row['threshold']:g}", *cells))
     return table
 
 
 def _median(row: Mapping[str, Any], name: str) -> str:
-    """A median with its interval; without a lower end there is none."""
-    interval = _interval(row[f"{name}_low"], row[f"{name}_high"], lambda time: _time(row, time))
-    return _time(row, row[name]) + interval
-
-
-def _range(row: Mapping[str, Any]) -> str:
-    if not row["n_reached"]:
-        return f"never within {row['timesteps']:,}"
-    return f"{_time(row, row['earliest'])} .. {_time(row, row['latest'])}"
+    return _estimate(row, (name, f"{name}_low", f"{name}_high"), lambda time: _time(row, time))
 
 
 def _time(row: Mapping[str, Any], timestep: float) -> str:
@@ -167,44 +133,40 @@ def _time(row: Mapping[str, Any], timestep: float) -> str:
 
 def returns(rows: pd.DataFrame) -> list[tuple[str, ...]]:
     """Returns of one environment as a table to read, its head first."""
-    first = rows.iloc[0]
-    columns = {**PLAYED_ESTIMATES, **(EXACT_ESTIMATES if _has_bounds(rows) else {})}
-    columns[f"area from {first['area_from']:,} to {first['area_until']:,}"] = (
-        "area_iqm",
-        "area_iqm_low",
-        "area_iqm_high",
-    )
+    columns = {
+        "final return [min, max]": ("final_mean", "final_min", "final_max"),
+        "IQM": ("final_iqm", "final_iqm_low", "final_iqm_high"),
+    }
+    if not math.isnan(rows.iloc[0]["optimum"]):
+        columns["exact return [min, max]"] = ("exact_mean", "exact_min", "exact_max")
     table = [("algorithm", "timesteps", *columns)]
     for row in rows.drop_duplicates(["algorithm", "policy"]).to_dict("records"):
         absent = "none" if row["seeds"] else "no run"
-        estimates = (_estimate(row, *names, absent) for names in columns.values())
+        estimates = (
+            absent if math.isnan(row.get(names[0], math.nan)) else _estimate(row, names, _number)
+            for names in columns.values()
+        )
         table.append((algorithm_text(row), f"{row['timesteps']:,}", *estimates))
     return table
 
 
 def bounds_text(rows: pd.DataFrame) -> str:
     """Between what the exact returns of an environment lie, if that is known."""
-    if not _has_bounds(rows):
+    uniform, optimum = rows.iloc[0][["uniform", "optimum"]]
+    if math.isnan(optimum):
         return ""
-    first = rows.iloc[0]
     return (
-        f"Exact return of the optimum: {_number(first['optimum'])}; "
-        f"of the uniform policy: {_number(first['uniform'])}."
+        f"Exact return of the optimum: {_number(optimum)}; "
+        f"of the uniform policy: {_number(uniform)}."
     )
 
 
-def _has_bounds(rows: pd.DataFrame) -> bool:
-    return not math.isnan(rows.iloc[0]["optimum"])
-
-
-def _estimate(row: Mapping[str, Any], value: str, low: str, high: str, absent: str) -> str:
-    if math.isnan(row.get(value, math.nan)):
-        return absent
-    return _number(row[value]) + _interval(row[low], row[high], _number)
-
-
-def _interval(low: float, high: float, text: Callable[[float], str]) -> str:
-    return "" if math.isnan(low) else f" [{text(low)}, {text(high)}]"
+def _estimate(
+    row: Mapping[str, Any], columns: tuple[str, str, str], text: Callable[[float], str]
+) -> str:
+    """A value with its interval, if there is one."""
+    value, low, high = (row[column] for column in columns)
+    return text(value) + ("" if math.isnan(low) else f" [{text(low)}, {text(high)}]")
 
 
 def _number(value: float) -> str:
@@ -215,14 +177,3 @@ def algorithm_text(row: Mapping[str, Any]) -> str:
     """The name of a row's algorithm, and its policy if that is sampled."""
     sampled = " (sampled)" if row["policy"] == "sampled" else ""
     return algorithm_name(row["algorithm"]) + sampled
-
-
-def _origins_table(origins: Mapping[Origin, Mapping[str, Any]]) -> str:
-    table = [("runs", "commit", "Python", "platform", "processor", "packages")]
-    for origin, found in origins.items():
-        packages = ", ".join(
-            f"{name} {' and '.join(sorted(found['packages'][name]))}"
-            for name in sorted(found["packages"], key=str.lower)
-        )
-        table.append((str(found["runs"]), *origin, packages))
-    return markdown.table(table)

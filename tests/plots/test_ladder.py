@@ -57,61 +57,34 @@ def test_kinds_stand_apart_and_each_begins_with_its_earliest(panel):
     assert [gap > 1 for gap in gaps] == [False, True, False, True, False, False]
 
 
-def test_marks_are_medians(panel):
-    marks = {
-        line.get_label(): float(line.get_xdata()[0])
-        for line in panel.lines
-        if not line.get_label().startswith("_")
-    }
+def test_marks_are_medians_and_lines_ranges(panel):
+    named = [line for line in panel.lines if not line.get_label().startswith("_")]
+    marks = {line.get_label(): float(line.get_xdata()[0]) for line in named}
     assert marks == {"POWR": 100, "R-max": 120, "Dyna-Q": 150, "A2C": 4000}
-
-
-def test_a_run_that_never_arrives_is_a_bound(panel):
-    written = texts(panel)
-    assert written.count("> 10,000") == 2
-    assert written.count("> 10 min") == 2
-    assert "1 of 3" in written
-    assert "0 of 3" in written
-
-
-def test_a_range_begins_with_the_earliest_and_ends_with_the_latest_or_the_budget(panel):
     ranges = [tuple(line.get_xdata()) for line in panel.lines if line.get_marker() == "|"]
-    assert {(100, 200), (5000, 10_000)} <= set(ranges)
+    assert {(100, 200), (5000, 10_000)} <= set(ranges)  # to the latest, or to the budget
 
 
-def test_times_by_the_clock_are_bounds_too(panel):
-    assert "≤ 2 min" in texts(panel)
-    assert "1.5 s" in texts(panel)
+def test_bounds_and_missing_runs_are_written(panel):
+    written = texts(panel)
+    assert written.count("> 10,000") == written.count("> 10 min") == 2
+    assert {"1 of 3", "0 of 3", "no run", "2 seeds so far"} <= set(written)
+    assert {"≤ 2 min", "1.5 s"} <= set(written)  # by the clock, and by the CPU
 
 
-def test_missing_runs_are_named(panel):
-    assert "no run" in texts(panel)
-    assert "2 seeds so far" in texts(panel)
-
-
-def test_the_floor_lies_between_its_bounds(panel):
+def test_the_floor_lies_between_its_bounds(panel, table):
     assert "floor: 30 to 40" in texts(panel)
     (band,) = [patch for patch in panel.patches if patch.get_label() == "floor"]
     assert (band.get_x(), band.get_x() + band.get_width()) == (30, 40)
-
-
-def test_no_floor_where_there_is_none(table):
-    panel = draw(table.assign(floor_low=pd.NA, floor_high=pd.NA)).axes[0]
-    assert not any("floor" in text for text in texts(panel))
-
-
-def test_says_where_evaluation_begins(table):
-    note = " ".join(draw(table).get_supxlabel().split())
-    assert "at 10 timesteps, of deep networks at 100." in note
+    without = draw(table.assign(floor_low=pd.NA, floor_high=pd.NA)).axes[0]
+    assert not any("floor" in text for text in texts(without))
 
 
 def test_environments_may_stand_side_by_side(table):
     both = pd.concat([table, table.assign(environment="Lake"), table.assign(environment="Cliff")])
-    panels = draw(both, columns=2).axes
-    assert [panel.get_title(loc="left") for panel in panels] == [
-        "Taxi-v3, return 6",
-        "Lake, return 6",
-        "Cliff, return 6",
-    ]
-    assert panels[0].get_gridspec().ncols == 2
-    assert names(panels[1]) == names(panels[0])
+    figure = draw(both, columns=2)
+    titles = [panel.get_title(loc="left") for panel in figure.axes]
+    assert titles == ["Taxi-v3, return 6", "Lake, return 6", "Cliff, return 6"]
+    assert figure.axes[0].get_gridspec().ncols == 2
+    note = " ".join(figure.get_supxlabel().split())
+    assert "at 10 timesteps, of deep networks at 100." in note

@@ -12,20 +12,16 @@ from scipy import stats
 from suite.results import statistics
 from suite.results.statistics import (
     Interval,
-    _mann_whitney_rank,
     area_under_curve,
     bootstrap_interval,
     bootstrap_ratio_interval,
-    censored_median,
     interquartile_mean,
     mean_deviation,
     median_interval,
-    normalised_score,
     probability_smaller,
     shift,
     speed_up,
     spread_p_value,
-    time_to_threshold,
 )
 from suite.results.summary_page import LEGEND
 
@@ -98,11 +94,6 @@ TIMES = st.lists(st.sampled_from([1.0, 2.0, 3.0, INF]), min_size=1, max_size=4)
 
 
 class TestProbabilitySmaller:
-    def test_complete_separation_of_seven_and_seven(self):
-        comparison = probability_smaller(range(7), range(10, 17))
-        assert comparison == pytest.approx((1, 1 / math.comb(14, 7)))
-        assert probability_smaller(range(10, 17), range(7)) == (0, 1)
-
     def test_without_ties_equals_scipys_exact_test(self, rng):
         first, second = rng.normal(size=7), rng.normal(0.8, size=6)
         expected = stats.mannwhitneyu(second, first, alternative="greater", method="exact")
@@ -125,17 +116,13 @@ class TestProbabilitySmaller:
 
 
 class TestShift:
-    def test_is_the_median_of_all_differences(self):
+    def test_by_hand(self):
         # Differences: 1 - (0, 3), 2 - (0, 3), 6 - (0, 3).
         assert shift([1, 2, 6], [0, 3]).value == pytest.approx((1 + 2) / 2)
-
-    def test_interval_by_hand(self):
         # With four and four, P(U < 1) = 1/70: the ends are the smallest and largest difference.
         interval = shift([10, 20, 30, 40], [0, 1, 2, 3]).interval
         assert interval == Interval(10 - 3, 40 - 0)
-
-    def test_two_infinite_values_count_as_equal(self):
-        # Differences: 1 - (0, inf), inf - (0, inf).
+        # Differences: 1 - (0, inf), inf - (0, inf). Two infinite values count as equal.
         assert shift([1, INF], [0, INF]).value == pytest.approx((0 + 1) / 2)
 
     def test_interval_holds_the_shifts_that_the_test_accepts(self, rng):
@@ -148,66 +135,24 @@ class TestShift:
         assert p_value(low - 1e-9) <= 0.05 < p_value(low + 1e-9)
         assert p_value(high + 1e-9) <= 0.05 < p_value(high - 1e-9)
 
-    @pytest.mark.parametrize(("size", "rank"), [((7, 7), 9), ((3, 3), 0)])
-    def test_rank_of_the_interval_is_the_tabulated_one(self, size, rank):
-        assert _mann_whitney_rank(*size, 0.95) == rank
+
+def test_speed_up_of_runs_some_of_which_never_arrive():
+    result = speed_up([1000] * 7, [10] * 7)
+    assert (result.value, *result.interval) == pytest.approx((100, 100, 100))
+    assert speed_up([50, INF, INF, INF, INF, INF, INF], [10] * 7) == (INF, Interval(INF, INF))
+    assert speed_up([INF] * 7, [10] * 4 + [INF] * 3).interval == Interval(0, INF)
+    assert speed_up([100, 200], [1, 2]).interval == Interval(0, INF)  # too few seeds
 
 
-class TestSpeedUp:
-    def test_complete_separation(self):
-        result = speed_up([1000] * 7, [10] * 7)
-        assert (result.value, *result.interval) == pytest.approx((100, 100, 100))
-
-    def test_runs_that_never_arrive_open_the_interval_upwards(self):
-        result = speed_up([50, INF, INF, INF, INF, INF, INF], [10] * 7)
-        assert result == (INF, Interval(INF, INF))
-        mixed = speed_up([INF] * 7, [10] * 4 + [INF] * 3)
-        assert mixed.interval == Interval(0, INF)
-
-    def test_says_nothing_when_the_seeds_are_too_few(self):
-        assert speed_up([100, 200], [1, 2]).interval == Interval(0, INF)
+def test_median_interval_spans_all_seven_seeds_also_those_that_never_arrive():
+    assert median_interval([3, 1, 2, 5, 4, 7, 6]) == Interval(1, 7)
+    assert median_interval([3, 1, 2, 5, 4, INF, INF]) == Interval(1, INF)
+    assert all(map(math.isnan, median_interval([1, 2, 3])))
 
 
-@pytest.mark.parametrize(("returns", "time"), [([0.1, 0.8, 0.2], 200), ([0.1, 0.79, 0], INF)])
-def test_time_to_threshold(returns, time):
-    assert time_to_threshold([100, 200, 300], returns, 0.8) == time
-
-
-@pytest.mark.parametrize(
-    ("times", "median"), [([10, INF, 20], 20), ([10, 20, 40, INF], 30), ([10, INF], INF)]
-)
-def test_censored_median(times, median):
-    assert censored_median(times) == median
-
-
-class TestMedianInterval:
-    def test_spans_all_seven_seeds_also_those_that_never_arrive(self):
-        assert median_interval([3, 1, 2, 5, 4, 7, 6]) == Interval(1, 7)
-        assert median_interval([3, 1, 2, 5, 4, INF, INF]) == Interval(1, INF)
-
-    def test_is_undefined_for_three_seeds(self):
-        assert all(map(math.isnan, median_interval([1, 2, 3])))
-
-    @pytest.mark.parametrize(
-        ("size", "coverage"), [(6, 1 - 2**-5), (7, 1 - 2**-6), (9, 1 - 20 / 2**9)]
-    )
-    def test_coverage(self, size, coverage):
-        assert statistics.median_coverage(size) == pytest.approx(coverage)
-
-
-class TestNormalisedScore:
-    def test_uniform_is_zero_and_optimum_is_one(self):
-        np.testing.assert_allclose(normalised_score([-10, 0, 10], -10, 10), [0, 0.5, 1])
-
-    @pytest.mark.parametrize(("uniform", "optimum"), [(0.0, 0.0), (0.3, 0.1 + 0.2)])
-    def test_is_nan_where_no_policy_is_better_than_another(self, uniform, optimum):
-        for bounds in ((uniform, optimum), (optimum, uniform)):
-            score = normalised_score([0.0, 3.0, 3.0], *bounds)
-            assert np.isnan([*score, interquartile_mean(score), *bootstrap_interval(score)]).all()
-
-    def test_refuses_an_optimum_below_the_uniform_policy(self):
-        with pytest.raises(ValueError, match="must exceed"):
-            normalised_score(1, 5, 2)
+@pytest.mark.parametrize(("size", "coverage"), [(6, 1 - 2**-5), (9, 1 - 20 / 2**9)])
+def test_median_coverage(size, coverage):
+    assert statistics.median_coverage(size) == pytest.approx(coverage)
 
 
 def test_area_under_curve_weighs_decades_alike():

@@ -1,6 +1,5 @@
 """A replication without training: run files of made-up returns, and all that is made of them."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -88,15 +87,9 @@ def make_tables_and_figures(results: Path, scale: str) -> None:
         assert render.main([figure, *place]) == 0
 
 
-def make_report(
-    results: Path,
-    scale: str,
-    claims_file: Path = ROOT / "claims.yaml",
-    figures: Sequence[Path] = (),
-) -> Path:
+def make_report(results: Path, scale: str, claims_file: Path = ROOT / "claims.yaml") -> Path:
     statements = ["--claims", str(claims_file), "--deviations", str(ROOT / "deviations.yaml")]
     options = ["--scale", scale, "--results", str(results), "--envs", str(ROOT / "envs.yaml")]
-    if figures:
-        options += ["--figures", *map(str, figures)]
+    options += ["--figures", *(str(results / scale / f"{name}.svg") for name in report.EXPLORED)]
     assert report.main([*options, *statements]) == 0
     return results / scale / "report.html"

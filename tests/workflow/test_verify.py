@@ -105,20 +105,20 @@ def test_finds_what_was_doctored(shipped, tmp_path):
     shutil.copyfile(first, second)
     table = results / "summary.csv"
     table.write_text(table.read_text().replace(",0.8,", ",0.7,"))
-    assert call(repository, "manifest").returncode == 0
-    page = results / "claims.md"
-    page.write_text(page.read_text().replace("not tested", "reproduced"))
+    done, lines = verify(repository, "*/a2c/*")
+    assert done.returncode == 1
+    listed = "is not the file that results/paper/MANIFEST.sha256 lists"
+    assert f"DIFFERS: results/paper/summary.csv ({listed})" in lines
+    shutil.rmtree(lines[-1].rpartition(" ")[2])
 
+    assert call(repository, "manifest").returncode == 0
     done, lines = verify(repository, "*/a2c/*")
     assert done.returncode == 1
     found = {
         path.name: [line for line in lines if line.startswith(f"DIFFERS: results/paper/{name} ")]
-        for path, name in ((p, p.relative_to(results)) for p in (run, second, table, page))
+        for path, name in ((p, p.relative_to(results)) for p in (run, second, table))
     }
     assert "on the same versions and processor" in found[run.name][0]
-    assert "is not the agent that its run saved" in found[second.name][0]
-    assert "0.7" in found[table.name][0]
-    listed, made_again = found[page.name]
-    assert "is not the file that results/paper/MANIFEST.sha256 lists" in listed
-    assert "reproduced" in made_again
+    assert "is not the agent of agent_sha256" in found[second.name][0]
+    assert "see `diff " in found[table.name][0]
     shutil.rmtree(lines[-1].rpartition(" ")[2])

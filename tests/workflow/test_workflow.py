@@ -19,7 +19,7 @@ def test_smoke_scale_from_nothing_to_both_figures(tmp_path):
     assert done.returncode == 0, done.stderr
     results = tmp_path / "results" / "smoke"
     runs = config.runs(config.load(ROOT / "envs.yaml"), "smoke")
-    for suffix in ("csv", "json", "benchmark.tsv"):
+    for suffix in ("csv", "json"):
         assert len(list(results.glob(f"*/*/seed?-*.{suffix}"))) == len(runs)
     agents = {run.path.with_suffix(".npz").name for run in runs if "powr" in run.algorithm}
     assert {path.name for path in results.rglob("*.npz")} == agents
