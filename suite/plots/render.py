@@ -36,8 +36,8 @@ METADATA = {
     "png": {"Software": None},
 }
 SETTINGS = {
-    POWR: "POWR is the paper's algorithm with the settings that its authors probably used. (They "
-    "evaluate the sampled policy.)",
+    POWR: "POWR is the paper's algorithm with the settings that its authors probably used, who "
+    "evaluate the sampled policy.",
     DEEP_OF_SOURCE[LIBRARY]: "Baselines with library defaults, deterministic.",
     DEEP_OF_SOURCE[AUTHORS]: "Baselines with the settings that the paper's authors probably used, "
     "deterministic.",

@@ -38,8 +38,8 @@ def draw(tables: Tables) -> Figure:
     render.add_note(
         figure,
         f"{settings} First evaluation at or above the threshold, {seeds}. "
-        "Points: seeds; box: quartiles, median and range where all, "
-        f"and at least {FEWEST_FOR_A_BOX}, arrive; grey bar: end of training.",
+        "Points: seeds. Boxes, drawn if all seeds arrive: quartiles, median and range. Grey bars: "
+        "end of training.",
     )
     return figure
 
@@ -84,8 +84,8 @@ def draw_row(panel: Axes, row: int, algorithm: str, runs: np.ndarray, look: Look
             capprops=thin,
         )
     else:
-        text = f"{arrived.sum()} of {len(runs)}"
-        write(panel, row, text if arrived.any() else f"not reached, {text}", runs[arrived])
+        text = f"{arrived.sum()} of {len(runs)} seeds"
+        write(panel, row, text if arrived.any() else f"reached by {text}", runs[arrived])
     mark: dict[str, Any] = {"marker": look.marker, "color": look.colour, "ms": 2.5, "mew": 0.3}
     mark |= {"mec": "white", "linestyle": "none", "label": algorithm, "zorder": 3}
     panel.plot(runs[arrived], heights[arrived], **mark)

@@ -13,12 +13,18 @@ import pandas as pd
 
 from suite.claims.ledger import Judged
 from suite.claims.page import Group, Sentence, joint_text, joint_verdict, sentences
-from suite.claims.verdicts import NOT_TESTED, PARTLY, REPRODUCED
+from suite.claims.verdicts import NOT_REPRODUCED, NOT_TESTED, PARTLY, REPRODUCED
 from suite.config.kinds import DEEP_OF_SOURCE, KINDS, POWR, TEXTBOOK
 from suite.multiverse import Share
 from suite.names import algorithm_name
 
 CENTRAL = "quicker"  # the sentence of claims.yaml that the paper's abstract rests on
+LEAD = {
+    REPRODUCED: "The paper's main claim replicates",
+    PARTLY: "The paper's main claim replicates in part",
+    NOT_REPRODUCED: "The paper's main claim does not replicate",
+    NOT_TESTED: "The paper's main claim was not tested",
+}
 OF_PAPER = (POWR, *DEEP_OF_SOURCE.values())  # the kinds of algorithm that the paper compares
 
 
@@ -39,20 +45,22 @@ def answer(judged: Sequence[Judged], document: Mapping[str, Any], shares: Sequen
     whose = {name: each["name"].removeprefix("POWR ") for name, each in document["sets"].items()}
     parts = ["Preliminary."] if any(entry.preliminary for entry in judged) else []
     if central := said.get(CENTRAL):
+        verdict = joint_verdict([entry for entries in central.parts.values() for entry in entries])
+        parts.append(f"{LEAD[verdict]}.")
         found = []
         for name, entries in central.parts.items():
             tested = [e.outcome.verdict for e in entries if e.outcome.verdict != NOT_TESTED]
             holds = tested.count(REPRODUCED)
             found.append(f"{holds} of {len(tested)} cases {whose[name]}")
         parts.append(
-            "With the settings that its authors probably used, POWR needs fewer timesteps than "
-            f"every baseline, the paper's main claim, in {' and in '.join(found)} (a case is an "
+            "With the settings that its authors probably used, POWR reaches the reward threshold "
+            f"in fewer timesteps than every baseline in {' and in '.join(found)} (a case is an "
             "environment and a policy)."
         )
-        if share := share_text(central, shares, document["sets"]):
+        if any(found := share_texts(central, shares, document["sets"])):
             parts.append(
-                "Nobody outside knows these settings: under all plausible ones, the claim holds in "
-                f"{share}."
+                "The paper does not report its settings: across all plausible ones, the claim "
+                f"holds in at least {' and '.join(found)} of cases."
             )
     counts = []
     for name in document["sets"]:
@@ -60,7 +68,7 @@ def answer(judged: Sequence[Judged], document: Mapping[str, Any], shares: Sequen
         whole, some = verdicts.count(REPRODUCED), verdicts.count(PARTLY)
         verb = "holds" if whole == 1 else "hold"
         counts.append(f"{whole} {verb} in full and {some} in part {whose[name]}")
-    parts.append(f"Of its {len(said)} sentences on experiments, {' and '.join(counts)}.")
+    parts.append(f"Of the paper's {len(said)} claims on experiments, {' and '.join(counts)}.")
     return " ".join(parts)
 
 
@@ -76,29 +84,27 @@ def table(
     """
     sets = document["sets"]
     against = [f"against {each['label']}" for each in sets.values()]
-    rows = [("the paper says", *against, "holds in", "what was seen")]
+    rows = [("the paper says", *against, "universes where it holds", "what was seen")]
     for name, sentence in experiments(judged, document).items():
         verdicts = [
             joint_text(sentence.parts[key]) if key in sentence.parts else "" for key in sets
         ]
-        share = share_text(sentence, shares, sets) or "–"
+        share = " / ".join(text or "–" for text in share_texts(sentence, shares, sets))
         seen = SEEN[name](summary) if name in SEEN else support_text(sentence)
         rows.append((sentence.short, *verdicts, share, seen))
     return rows
 
 
-def share_text(sentence: Sentence, shares: Sequence[Share], sets: Mapping[str, Any]) -> str:
-    """In what share of all universes and parts a sentence holds, by set of baselines."""
+def share_texts(sentence: Sentence, shares: Sequence[Share], sets: Mapping[str, Any]) -> list[str]:
+    """In what share of all universes its parts hold, by set of baselines; empty if untested."""
     found = []
     for name in sets:
         # Of a claim about several environments the last row is the one for all of them.
-        last = {share.id: share for share in shares if share.against == name and share.tested}
-        own = [last[claim] for claim in sentence.claims if claim in last]
-        if not own:
-            return ""
+        last = {share.id: share for share in shares if share.against == name}
+        own = [last[claim] for claim in sentence.claims if claim in last and last[claim].tested]
         holds, universes = sum(each.holds for each in own), sum(each.universes for each in own)
-        found.append(f"{holds / universes:.0%}")
-    return " and ".join(found) + " of universes"
+        found.append(f"{holds / universes:.0%}" if own else "")
+    return found
 
 
 def support_text(sentence: Sentence) -> str:
@@ -125,20 +131,26 @@ def medians(summary: pd.DataFrame, kinds: Sequence[str], policy: str) -> dict[st
 
 
 def _quicker(summary: pd.DataFrame) -> str:
-    """Like with like; of the baselines' sampled policies only those recorded."""
+    """Like with like; what DQN samples is its exploration, and no policy to compare with."""
+    thresholds = summary.drop_duplicates("environment")["threshold"]
     texts = []
     for policy in ("deterministic", "sampled"):
         own = medians(summary, [POWR], policy)
-        others = medians(summary, list(DEEP_OF_SOURCE.values()), policy)
-        texts.append(f"{policy} {_times(own)} (best baseline {_times(others)})")
-    return f"median timesteps: {'; '.join(texts)}"
+        rows = summary[summary["class"] != "dqn"] if policy == "sampled" else summary
+        others = medians(rows, list(DEEP_OF_SOURCE.values()), policy)
+        texts.append(f"{policy} {_times(own)} (best {policy} baseline: {_named(others)})")
+    levels = ", ".join(f"{threshold:g}" for threshold in thresholds)
+    return f"median timesteps to {levels}: {'; '.join(texts)}"
 
 
 def _spread(summary: pd.DataFrame) -> str:
-    rows = summary[(summary["kind"] == POWR) & (summary["policy"] == "sampled")]
-    rows = rows.drop_duplicates("environment")
-    ranges = [f"{_time(row.earliest)} to {_time(row.latest)}" for row in rows.itertuples()]
-    return f"sampled, earliest to latest seed: {'; '.join(ranges)}"
+    texts = []
+    for policy in ("deterministic", "sampled"):
+        rows = summary[(summary["kind"] == POWR) & (summary["policy"] == policy)]
+        rows = rows.drop_duplicates("environment")
+        ranges = [f"{_time(row.earliest)} to {_time(row.latest)}" for row in rows.itertuples()]
+        texts.append(f"{policy} {', '.join(ranges)}")
+    return f"earliest to latest seed: {'; '.join(texts)}"
 
 
 def _on_taxi(summary: pd.DataFrame) -> pd.DataFrame:
@@ -158,11 +170,12 @@ def _reached(summary: pd.DataFrame, threshold: float, classes: Sequence[str]) ->
 def _local_optimum(summary: pd.DataFrame) -> str:
     rows = _on_taxi(summary).drop_duplicates("algorithm").dropna(subset="final_mean")
     is_dqn, is_own, ends = rows["class"] == "dqn", rows["kind"] == POWR, rows["final_mean"]
-    dqn = " and ".join(f"{end:,.1f}" for end in ends[is_dqn])
-    return (
-        f"mean return at the end: POWR {ends[is_own].min():,.1f}, DQN {dqn}, the others at most "
-        f"{ends[~is_dqn & ~is_own].max():,.1f}"
+    named = "; ".join(
+        f"{algorithm_name(row.algorithm)} {row.final_mean:,.1f}"
+        for row in rows[is_own | is_dqn].itertuples()
     )
+    others = ends[~is_dqn & ~is_own].max()
+    return f"mean return at the end: {named}; the others at most {others:,.1f}"
 
 
 # Half a line of what was seen, by sentence.
@@ -186,11 +199,10 @@ def beyond(summary: pd.DataFrame) -> str:
         for name, (time, _) in own.items()
         if not math.isnan(peers[name][0]) and not time <= peers[name][0]
     ]
-    named = ", ".join(f"{_time(time)} ({algorithm_name(peer)})" for time, peer in peers.values())
     return (
-        f"On {len(fewer)} of {len(own)} environments a textbook method needs fewer timesteps "
-        f"than the paper's POWR, judged by deterministic policies. On {', '.join(own)}, median "
-        f"timesteps are {_times(own)} for POWR and {named} for the best textbook method. "
+        f"By the median of deterministic policies, a textbook method needs fewer timesteps than "
+        f"POWR on {len(fewer)} of {len(own)} environments. On {', '.join(own)}, the medians are "
+        f"{_times(own)} for POWR and {_named(peers)} for the best textbook method. "
         f"[OptimisticPOWR](docs/beyond.md), this project's extension, which departs from the "
         f"paper, needs {_times(extension)}."
     )
@@ -198,6 +210,14 @@ def beyond(summary: pd.DataFrame) -> str:
 
 def _times(found: Mapping[str, tuple[float, str]]) -> str:
     return ", ".join(_time(time) for time, _ in found.values())
+
+
+def _named(found: Mapping[str, tuple[float, str]]) -> str:
+    """Times with whose they are."""
+    return ", ".join(
+        _time(time) + ("" if math.isnan(time) else f" ({algorithm_name(name)})")
+        for time, name in found.values()
+    )
 
 
 def _time(time: float) -> str:

@@ -29,7 +29,7 @@ def blocks(root: Path) -> dict[str, str]:
     summary["class"] = [algorithms[name]["class"] for name in summary["algorithm"]]
     found = multiverse.read(root / "results")
     return {
-        "answer": answer.answer(judged, document, found),
+        "answer": "**" + answer.answer(judged, document, found).replace(".", ".**", 1),
         "table": markdown.table(answer.table(judged, document, found, summary)),
         "beyond": answer.beyond(summary),
     }

@@ -49,11 +49,11 @@ def test_a_box_where_every_seed_arrives_and_else_how_many_do(panels):
     frozen_lake, taxi = panels
     assert boxes(frozen_lake) == {0: (550, 1000)}
     assert points(frozen_lake, "powr").get_xdata().tolist() == [100, 1000, 1000]
-    assert texts(frozen_lake) == {1: "2 of 3"}
+    assert texts(frozen_lake) == {1: "2 of 3 seeds"}
     assert points(frozen_lake, "dqn-tuned").get_xdata().tolist() == [1000, 10_000]
     assert boxes(taxi) == {0: (1000, 1000)}
     assert len(set(points(taxi, "powr").get_ydata())) == 3  # ties are seen apart
-    assert texts(taxi) == {1: "not reached, 0 of 3"}
+    assert texts(taxi) == {1: "reached by 0 of 3 seeds"}
     ends = [line.get_xdata()[0] for line in frozen_lake.lines if line.get_label() == "budget"]
     assert ends == [1000, 10_000]
 
@@ -61,7 +61,7 @@ def test_a_box_where_every_seed_arrives_and_else_how_many_do(panels):
 def test_missing_runs_are_no_failures():
     panel = draw(make_tables((2, 0, 3, 3))).axes[0]
     assert boxes(panel) == {}  # two seeds are too few for a box
-    assert texts(panel) == {0: "2 of 2", 1: "no run"}
+    assert texts(panel) == {0: "2 of 2 seeds", 1: "no run"}
     ends = [line.get_ydata() for line in panel.lines if line.get_label() == "budget"]
     assert ends == [[0]]  # no end of a training that never began
 

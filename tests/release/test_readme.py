@@ -72,7 +72,7 @@ def test_one_row_per_sentence_with_both_verdicts_and_what_was_seen(document):
     assert seen["taxi-eight"] == "POWR: 6 of 7 runs; DQN: 0 of 7 runs"
     assert seen["taxi-six-ppo"] == "PPO: 2 of 7 runs"
     assert seen["local-optimum"] == (
-        "mean return at the end: POWR 7.5, DQN -143.5 and 6.5, the others at most -200.0"
+        "mean return at the end: POWR 7.5; DQN -143.5; DQN, authors 6.5; the others at most -200.0"
     )
 
 
@@ -83,21 +83,23 @@ def test_shares_are_those_of_the_last_row_of_each_part(document):
         *(share(first, "defaults", 1, 16), share(first, "defaults", 12, 16)),
         *(share(second, "defaults", 0, 16), share(first, "authors", 16, 16)),
     ]
-    assert answer.share_text(quicker, shares, document["sets"]) == "38% and 100% of universes"
-    assert answer.share_text(quicker, [], document["sets"]) == ""
+    assert answer.share_texts(quicker, shares, document["sets"]) == ["38%", "100%"]
+    untested = shares[1]._replace(tested=0, holds=0)
+    assert answer.share_texts(quicker, [shares[0], untested], document["sets"]) == ["", ""]
 
 
 def test_the_answer_counts_sentences_and_says_where_it_is_preliminary(document):
     text = answer.answer(judge(document), document, [])
     assert text.count("8 hold in full and 0 in part against baselines with") == 2
-    assert "main claim, in 6 of 6 cases against baselines with library" in text
+    assert text.startswith("The paper's main claim replicates. ")
+    assert "than every baseline in 6 of 6 cases against baselines with library" in text
     early = [entry._replace(preliminary=True) for entry in judge(document)]
     assert answer.answer(early, document, []).startswith("Preliminary. ")
 
 
 def test_textbook_methods_and_the_extension_are_named(document):
     text = answer.beyond(SUMMARY)
-    assert "On 1 of 1 environments a textbook method needs fewer timesteps" in text
+    assert "a textbook method needs fewer timesteps than POWR on 1 of 1 environments" in text
     assert "11,111 for POWR and 3,333 (R-max)" in text
     assert text.endswith("needs 2,222.")
-    assert "On 0 of 1 " in answer.beyond(SUMMARY.replace(3_333, 99_999))
+    assert "POWR on 0 of 1 " in answer.beyond(SUMMARY.replace(3_333, 99_999))
