@@ -3,6 +3,6 @@
 from powr.agent import POWR
 from powr.optimistic import OptimisticPOWR
 
-__version__ = "2.0.0.dev0"
+__version__ = "2.0.0"
 
 __all__ = ["POWR", "OptimisticPOWR"]
