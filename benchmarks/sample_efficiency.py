@@ -180,6 +180,7 @@ def bandit() -> str:
 
 def page(study: dict[str, Any]) -> Iterator[str]:
     """The parts of the page, from the table of eight environments to the ablations."""
+    yield "# OptimisticPOWR and its rivals"
     yield rivals(study, SCALE)
     yield NOTE
     for scale, title in MORE.items():
