@@ -30,7 +30,7 @@ figures: $(READY) ## all tables and figures from the shipped runs, without train
 	@printf '\nFigures:  %s\nTables:   %s\nVerdicts: %s\nReport:   %s\n' "figures/*.pdf, *.svg, *.png" \
 		results/paper/summary.md results/paper/claims.md results/paper/report.html
 
-quick: $(READY) ## figures, verdicts and report from nothing, at a small scale
+quick: $(READY) ## figures, verdicts and report from scratch, at a small scale
 	$(BIN)/snakemake --cores $(CORES) --config scale=quick
 	@cat results/quick/summary.md
 	@printf '\nFigures: %s\n         %s\nReport:  %s\n' results/quick/figures/training_curves.pdf \

@@ -92,9 +92,8 @@ def joint_text(entries: Sequence[Judged]) -> str:
         return next(iter(found))
     if len(found) == 1:
         scope = "both" if len(entries) == 2 else f"all {len(entries)}"
-        return f"{next(iter(found))} in {scope} parts"
-    several = ", ".join(f"{verdict} in {count}" for verdict, count in found.items())
-    return f"{several} of {len(entries)} parts"
+        return f"{next(iter(found))} ({scope} parts)"
+    return ", ".join(f"{verdict} ({count} of {len(entries)})" for verdict, count in found.items())
 
 
 def render(

@@ -311,7 +311,7 @@ def test_counts_of_a_set_with_missing_runs_are_called_preliminary(results):
     judged = [first, second._replace(preliminary=True)]
     kinds = count_by_kind(judged, CLAIMS["sets"])
     assert list(kinds) == ["Experiments, defaults", "Experiments, other settings (preliminary)"]
-    assert verdict_text(judged).endswith(", not tested in 1 of 2 parts** (preliminary)")
+    assert verdict_text(judged).endswith(", not tested (1 of 2)** (preliminary)")
     assert verdict_text([first]) == "**reproduced**"
 
 
@@ -319,24 +319,24 @@ def test_counts_of_a_set_with_missing_runs_are_called_preliminary(results):
     ("verdicts", "joint", "text"),
     [
         (["partly"], "partly", "partly reproduced"),
-        (["reproduced"] * 6, "reproduced", "reproduced in all 6 parts"),
+        (["reproduced"] * 6, "reproduced", "reproduced (all 6 parts)"),
         (
             ["not reproduced", *["reproduced"] * 5],
             "partly",
-            "reproduced in 5, not reproduced in 1 of 6 parts",
+            "reproduced (5 of 6), not reproduced (1 of 6)",
         ),
         (
             ["reproduced", "partly"],
             "partly",
-            "reproduced in 1, partly reproduced in 1 of 2 parts",
+            "reproduced (1 of 2), partly reproduced (1 of 2)",
         ),
-        (["not reproduced"] * 2, "not reproduced", "not reproduced in both parts"),
+        (["not reproduced"] * 2, "not reproduced", "not reproduced (both parts)"),
         (
             ["reproduced", "not tested"],
             "reproduced",
-            "reproduced in 1, not tested in 1 of 2 parts",
+            "reproduced (1 of 2), not tested (1 of 2)",
         ),
-        (["not tested"] * 2, "not tested", "not tested in both parts"),
+        (["not tested"] * 2, "not tested", "not tested (both parts)"),
     ],
 )
 def test_a_sentence_says_in_how_many_parts_it_holds(results, verdicts, joint, text):
