@@ -121,12 +121,6 @@ def in_words(time: float) -> str:
     return f"{time:,.0f}" if np.isfinite(time) else "never"
 
 
-def in_seeds(median: float, arrived: int, seeds: int) -> str:
-    """The median, and how many seeds arrive where not all do."""
-    missing = "" if arrived == seeds else f" ({arrived} of {seeds})"
-    return in_words(median) + missing
-
-
 def rivals(study: dict[str, Any], scale: str) -> str:
     """The table of a scale's runs that are there, and how many are not."""
     loaded = aggregate.load_runs(study, scale, RESULTS, partial=True)
@@ -162,8 +156,9 @@ def ablations(table: pd.DataFrame) -> str:
 
 
 def cell(undone: pd.Series) -> str:
-    first = in_seeds(undone["median_first_arrival"], undone["n_reached"], undone["seeds"])
-    return f"{first}; {undone['late_return']:.3g}"
+    arrived, seeds = undone["n_reached"], undone["seeds"]
+    missing = "" if arrived == seeds else f" ({arrived} of {seeds})"
+    return f"{in_words(undone['median_first_arrival'])}{missing}; {undone['late_return']:.3g}"
 
 
 def bandit() -> str:
