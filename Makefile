@@ -111,7 +111,7 @@ release-check: $(READY) ## build the wheel and use it from an empty environment
 	$(PYTHON) -m venv build/release/venv
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir build/release .
 	build/release/venv/bin/python -m pip install --quiet build/release/*.whl
-	cd build/release && venv/bin/python -c "from powr import POWR; print(POWR('FrozenLake-v1', seed=0).learn(500))"
+	cd build/release && venv/bin/python -c "from powr import POWR, OptimisticPOWR; print(*(agent('FrozenLake-v1', seed=0).learn(500) for agent in (POWR, OptimisticPOWR)))"
 	cd build/release && venv/bin/python -m powr train --env FrozenLake-v1 --env-kwargs is_slippery=false --timesteps 500 --save agent.npz
 	cd build/release && venv/bin/python -m powr evaluate agent.npz
 
