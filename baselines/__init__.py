@@ -59,6 +59,11 @@ def is_of_library(algorithm: type[Any]) -> bool:
     return issubclass(algorithm, Agent) and not getattr(algorithm, "is_ablation", False)
 
 
+def samples_to_explore(name: str) -> bool:
+    """Whether what this class samples is its exploration, and no policy to be judged by."""
+    return getattr(find(name), "samples_to_explore", False)
+
+
 def find(name: str) -> type[Any]:
     """The library's class of this name, or the class that the module of this name defines."""
     if name in OWN:

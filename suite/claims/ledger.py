@@ -145,7 +145,7 @@ def gather(study: Mapping[str, Any], scale: str, loaded: aggregate.Loaded, folde
         greedy=[
             name
             for name, block in study["algorithms"].items()
-            if getattr(baselines.find(block["class"]), "samples_to_explore", False)
+            if baselines.samples_to_explore(block["class"])
         ],
     )
 

@@ -15,9 +15,9 @@ import jinja2
 from suite.claims.rules import THEORY_RULES
 from suite.claims.verdicts import (
     BEYOND,
+    HOLDS,
     NOT_TESTED,
     PARTLY,
-    REPRODUCED,
     THEORY_VERDICTS,
     VERDICTS,
     Finding,
@@ -185,7 +185,7 @@ def condition(entries: Sequence[Judged], sets: Mapping[str, Any]) -> str:
     if len(entries) < 2:
         return ""
     tested = [entry for entry in entries if entry.outcome.verdict != NOT_TESTED]
-    holds = [e for e in tested if e.outcome.verdict in (REPRODUCED, BEYOND[REPRODUCED])]
+    holds = [e for e in tested if e.outcome.verdict in HOLDS]
     if not tested:
         return "Not tested under any of these settings."
     is_open = len(tested) < len(entries) or any(entry.preliminary for entry in entries)

@@ -33,6 +33,7 @@ OPEN = "open"
 THEORY_VERDICTS = (IDENTITY_CHECKED, NO_VIOLATION, PROOF_REPAIRED, REFUTED, OPEN)
 # The words for what is not a sentence of the paper, so that nothing there can be reproduced.
 BEYOND = dict(zip(VERDICTS, ("shown", "partly shown", "not shown", NOT_TESTED), strict=True))
+HOLDS = (REPRODUCED, BEYOND[REPRODUCED])
 
 
 class Parameters(Block):

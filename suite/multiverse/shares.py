@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import pandas as pd
 
-from suite.claims.verdicts import BEYOND, NOT_TESTED, REPRODUCED
+from suite.claims.verdicts import HOLDS, NOT_TESTED
 from suite.multiverse import Share
 from suite.multiverse.universes import CLAIM, KEY, SETTING, Multiverse, Question, value_text
 
@@ -46,7 +46,7 @@ def count(
 ) -> Share:
     """The share of universes, given by settings and verdict, in which a claim holds."""
     table = pd.DataFrame(settings)
-    holds = pd.Series(verdicts).isin([REPRODUCED, BEYOND[REPRODUCED]])
+    holds = pd.Series(verdicts).isin(HOLDS)
     tested = sum(verdict != NOT_TESTED for verdict in verdicts)
     share = Share(
         question.claim["id"],

@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 
+import baselines
 from suite.claims.ledger import Judged
 from suite.claims.page import Group, Sentence, joint_text, joint_verdict, sentences
 from suite.claims.verdicts import NOT_REPRODUCED, NOT_TESTED, PARTLY, REPRODUCED
@@ -131,12 +132,13 @@ def medians(summary: pd.DataFrame, kinds: Sequence[str], policy: str) -> dict[st
 
 
 def _quicker(summary: pd.DataFrame) -> str:
-    """Like with like; what DQN samples is its exploration, and no policy to compare with."""
+    """Like with like; a policy that is sampled only to explore is none to compare with."""
     thresholds = summary.drop_duplicates("environment")["threshold"]
     texts = []
     for policy in ("deterministic", "sampled"):
         own = medians(summary, [POWR], policy)
-        rows = summary[summary["class"] != "dqn"] if policy == "sampled" else summary
+        explores = summary["class"].map(baselines.samples_to_explore)
+        rows = summary[~explores] if policy == "sampled" else summary
         others = medians(rows, list(DEEP_OF_SOURCE.values()), policy)
         texts.append(f"{policy} {_times(own)} (best {policy} baseline: {_named(others)})")
     levels = ", ".join(f"{threshold:g}" for threshold in thresholds)

@@ -18,7 +18,7 @@ from suite.claims.rules import THEORY_RULES
 ROOT = Path(__file__).parent.parent.parent
 TRAINING = ("train", "train_agent")
 # They tell what a run took.
-CLOCKS = ("*.json", "*.benchmark.tsv", "cost.csv", "ladder.*", "report.html")
+CLOCKS = ("*.json", "cost.csv", "ladder.*", "report.html")
 
 
 class Job(NamedTuple):
