@@ -1,5 +1,7 @@
 """The multiverse from made-up runs: verdicts, shares counted by hand, the page and the figure."""
 
+from types import SimpleNamespace
+
 import pandas as pd
 import pytest
 import yaml
@@ -7,6 +9,8 @@ import yaml
 from suite import config
 from suite.multiverse import read
 from suite.multiverse.command import main
+from suite.multiverse.shares import count
+from suite.multiverse.universes import Question
 from suite.plots import multiverse as figure
 from suite.results import aggregate
 from tests.support.run_files import STUDY, csv_text, write_run
@@ -127,6 +131,13 @@ def test_shares_are_those_counted_by_hand(made):
     nowhere = shares["both-sampled", "all"]
     assert (nowhere.tested, nowhere.decides, nowhere.policy) == (8, "none", "sampled")
     assert read(made / "elsewhere") == []
+
+
+def test_a_claim_beyond_the_paper_holds_where_it_is_shown():
+    question = Question({"id": "beyond"}, "", SimpleNamespace(policy="sampled"))
+    settings = [{"step_size": "0.1"}, {"step_size": "1"}, {"step_size": "1"}]
+    share = count(question, "E", settings, ["shown", "not shown", "partly shown"])
+    assert (share.holds, share.tested, share.decides) == (1, 3, "step_size")
 
 
 def test_the_page_answers_first(made):
