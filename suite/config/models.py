@@ -59,6 +59,10 @@ class Environment(Block):
     kwargs: dict[str, Any]
     # Returns at which the task counts as learned; the first is the main one.
     thresholds: Annotated[list[Number], Field(min_length=1), AfterValidator(unique)]
+    # fixed: every reset, in training and in evaluation, uses the run's seed, so all episodes of
+    # a run start in one state. random: Gymnasium's own starts.
+    start: Literal["random", "fixed"] = "random"
+    settings_of: Text | None = None  # another environment, whose algorithm settings apply here too
     # Of the environment's behaviour; `python -m suite check` shows it.
     fingerprint: Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")] | None = None
 
@@ -115,6 +119,7 @@ class Plan(Block):
 
 class Scale(Plan):
     overrides: dict[str, Timesteps] = {}  # other timesteps for some of the algorithms
+    sampled: bool = False  # whether every algorithm's sampled policy is evaluated too
     # Further algorithms, which run on these environments alone.
     only: dict[str, Timesteps] = {}
 

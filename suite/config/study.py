@@ -66,6 +66,9 @@ def check_names(study: Mapping[str, Any], path: str | Path) -> None:
     """Refuse names of environments and algorithms that are used but not defined."""
     environments, algorithms = study["environments"], study["algorithms"]
     extensions = [name for name, entry in algorithms.items() if kind_of(entry) == EXTENSION]
+    for name, block in environments.items():
+        if other := block.get("settings_of"):
+            check_known([other], environments, f"{path}: environments.{name}.settings_of")
     for name, block in algorithms.items():
         place = f"{path}: algorithms.{name}.environments"
         check_known(block.get("environments", {}), environments, place)
@@ -109,7 +112,8 @@ def resolve(
     check_known([algorithm], timesteps_of, f"algorithm at scale {scale}")
     timesteps = timesteps_of[algorithm]
     check_known([environment], timesteps, f"environment of {algorithm} at scale {scale}")
-    return _resolved(study, environment, algorithm, timesteps[environment])
+    sampled = scope.get("sampled", False)
+    return _resolved(study, environment, algorithm, timesteps[environment], sampled=sampled)
 
 
 def _timesteps_of(scope: Mapping[str, Any]) -> dict[str, dict[str, int]]:
@@ -127,16 +131,21 @@ def _resolved(
     algorithm: str,
     timesteps: int,
     varied: dict[str, Any] | None = None,
+    *,
+    sampled: bool = False,
 ) -> dict[str, Any]:
     env, learner = study["environments"][environment], study["algorithms"][algorithm]
+    # The default is no part of the digest: runs from before there was a choice keep their names.
+    start = {"start": "fixed"} if env.get("start") == "fixed" else {}
     evaluation = study["evaluation"]
     if "evaluation" in learner:  # it is evaluated earlier; from `shared_from` on as all others
         evaluation = {**evaluation, **learner["evaluation"], "shared_from": evaluation["first"]}
     return {
-        "environment": {key: env.get(key) for key in ("id", "kwargs", "fingerprint")},
+        "environment": {key: env.get(key) for key in ("id", "kwargs", "fingerprint")} | start,
         "algorithm": {
             **{key: learner[key] for key in ALGORITHM_KEYS if key in learner},
-            "settings": settings_on(learner, environment) | (varied or {}),
+            **({"sampled": True} if sampled else {}),
+            "settings": settings_on(learner, env.get("settings_of", environment)) | (varied or {}),
         },
         "timesteps": timesteps,
         "evaluation": evaluation,

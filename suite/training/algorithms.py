@@ -16,10 +16,10 @@ Callback = Callable[[Any], bool]  # called with the agent after every timestep; 
 Learn = Callable[..., Any]  # timesteps, callback: Callback
 
 
-def build(settings: dict[str, Any], seeds: dict[str, int]) -> Learn:
+def build(settings: dict[str, Any], seeds: dict[str, int], run_seed: int | None = None) -> Learn:
     """The function that trains a new agent; every agent has `num_timesteps` and `predict`."""
     algorithm = settings["algorithm"]
-    make_env = functools.partial(environments.make, settings["environment"])
+    make_env = functools.partial(environments.make, settings["environment"], run_seed)
     try:
         found = baselines.find(algorithm["class"])
         if "make_env" in inspect.signature(found).parameters:

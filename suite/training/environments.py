@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 import math
@@ -14,14 +15,26 @@ import gymnasium
 import numpy as np
 from gymnasium.envs.registration import EnvSpec
 
+from powr.tabular import TabularMDP
 from suite import SuiteError
 
 ROLLOUT_STEPS = 1000
 DECIMALS = 5  # coarser than single precision, so that another maths library rounds alike
 
 
-def make(settings: Mapping[str, Any]) -> gymnasium.Env:
-    """A new environment; settings are those of one run, as resolved from envs.yaml."""
+def make(settings: Mapping[str, Any], seed: int | None = None) -> gymnasium.Env:
+    """A new environment; settings are those of one run, as resolved from envs.yaml.
+
+    `seed` is the run's, with which every reset of an environment with fixed starts begins.
+    """
+    if settings.get("start") != "fixed":
+        return _make(settings)
+    if seed is None:
+        raise ValueError(f"{settings['id']} has fixed starts: give the seed of the run")
+    return FixedStart(_make(settings), seed)
+
+
+def _make(settings: Mapping[str, Any]) -> Guarded:
     try:
         env = gymnasium.make(settings["id"], disable_env_checker=True, **settings["kwargs"])
     except Exception as error:
@@ -71,6 +84,37 @@ class Guarded(gymnasium.Wrapper):
         *_, last = traceback.extract_tb(error.__traceback__)
         place = f"{Path(last.filename).name}, line {last.lineno}"
         return SuiteError(f"environment {self.name} failed in {call}: {_line(error)} ({place})")
+
+
+class FixedStart(gymnasium.Wrapper):
+    """Resets with one seed, whatever seed is asked for: all episodes start in one state.
+
+    Noise of the environment, if it has any, is the same in every episode, too.
+    """
+
+    def __init__(self, env: Guarded, seed: int) -> None:
+        super().__init__(env)
+        self.seed = seed
+
+    @property
+    def spec(self) -> EnvSpec | None:  # type: ignore[override]
+        return self.env.spec
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        return self.env.reset(seed=self.seed, options=options)
+
+
+def tabular(env: gymnasium.Env) -> TabularMDP | None:
+    """The exact model, None where there is no table; fixed starts are its initial distribution."""
+    if not has_transition_table(env):
+        return None
+    mdp = TabularMDP.from_env(env)
+    if not isinstance(env, FixedStart):
+        return mdp
+    start, _ = env.reset()
+    return dataclasses.replace(mdp, initial_distribution=np.eye(mdp.n_states)[start])
 
 
 def _line(error: Exception) -> str:
@@ -131,7 +175,7 @@ def _rounded(value: Any) -> list[float]:
 
 def check_fingerprint(settings: Mapping[str, Any]) -> str:
     """The environment's fingerprint; an error if it is not the one that envs.yaml gives."""
-    env = make(settings)
+    env = _make(settings)  # the same whatever its starts
     found = fingerprint(env)
     env.close()
     expected = settings.get("fingerprint")

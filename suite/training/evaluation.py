@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import gymnasium
 import numpy as np
 
-from powr.tabular import TabularMDP
 from suite.training import environments
 
 Policy = Callable[[np.ndarray], np.ndarray]  # a batch of observations -> their actions
@@ -80,6 +79,7 @@ class Evaluator:
             whose sampled policy is evaluated has `action_probabilities`.
         shared_from: the timestep from which the streams are those of all algorithms; evaluations
             before it have streams of their own.
+        run_seed: the seed of the run, for environments with fixed starts.
     """
 
     def __init__(
@@ -90,8 +90,9 @@ class Evaluator:
         seed: int,
         sampled_seed: int | None,
         shared_from: int = 0,
+        run_seed: int | None = None,
     ) -> None:
-        self.envs = [environments.make(settings) for _ in range(episodes)]
+        self.envs = [environments.make(settings, run_seed) for _ in range(episodes)]
         self.records_sampled = sampled_seed is not None
         seeds = (seed, sampled_seed or 0)
         self.streams = {
@@ -99,9 +100,8 @@ class Evaluator:
             for is_early in (True, False)
         }
         self.shared_from = shared_from
-        env = self.envs[0]
-        self.action_space: Any = env.action_space
-        self.mdp = TabularMDP.from_env(env) if environments.has_transition_table(env) else None
+        self.action_space: Any = self.envs[0].action_space
+        self.mdp = environments.tabular(self.envs[0])
 
     def evaluate(self, agent: Any, timestep: int) -> Evaluation:
         rng, sampled_rng = self.streams[timestep < self.shared_from]

@@ -66,7 +66,7 @@ def check_scale(study: dict[str, Any], path: str | Path, scale: str) -> None:
         place = f"{path}: algorithms.{run.algorithm} on {run.environment}"
         check_missing(resolved, place)
         with named(place):
-            algorithms.build(resolved, SEEDS)
+            algorithms.build(resolved, SEEDS, run.seed)
 
 
 @contextmanager

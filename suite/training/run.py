@@ -84,13 +84,14 @@ def run(settings: dict[str, Any], seed: int, name: str) -> tuple[str, dict[str, 
     started = datetime.now(UTC)
     seeds = seed_streams(seed)
     protocol = settings["evaluation"]
-    learn = algorithms.build(settings, seeds)
+    learn = algorithms.build(settings, seeds, seed)
     evaluator = Evaluator(
         settings["environment"],
         episodes=protocol["episodes"],
         seed=seeds["evaluation"],
         sampled_seed=seeds["sampled_evaluation"] if records_sampled(settings) else None,
         shared_from=protocol.get("shared_from", 0),
+        run_seed=seed,
     )
     points = planned_grid(settings)
     recorder = Recorder(evaluator, points, name)

@@ -155,7 +155,9 @@ def test_how_actions_are_numbered_changes_nothing(monkeypatch):
     monkeypatch.setattr(
         environments,
         "make",
-        lambda settings: TransformAction(make(settings), lambda a: a - 5, Discrete(4, start=5)),
+        lambda settings, seed: TransformAction(
+            make(settings, seed), lambda a: a - 5, Discrete(4, start=5)
+        ),
     )
     assert evaluator(SLIPPERY, sampled_seed=2).evaluate(Renumbered(table), 100) == expected
 
