@@ -39,7 +39,9 @@ import inspect
 from collections.abc import Iterator
 from typing import Any
 
-from powr import POWR, OptimisticPOWR
+from optimistic_powr import OptimisticPOWR
+
+from powr import POWR
 from powr.environments.agent import Agent
 
 OWN = {"powr": POWR, "optimistic_powr": OptimisticPOWR}
@@ -84,7 +86,7 @@ def find(name: str) -> type[Any]:
 
 def _module(name: str) -> str:
     for family in FAMILIES:
-        path = f"{__name__}.{family}.{name}"
+        path = f"planners.{name}" if family == "planners" else f"{__name__}.{family}.{name}"
         if importlib.util.find_spec(path):
             return path
     raise ValueError(f"no module {name} in {PLACES}, and it is not one of {', '.join(OWN)}")

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import threadpoolctl
+from optimistic_powr import OptimisticPOWR
 
 from benchmarks.measure import MIB, RESULTS, Table, in_own_process, publish
-from powr import OptimisticPOWR
 from powr.command.options import count
 from suite import config
 from suite.training import algorithms, provenance

@@ -8,9 +8,10 @@ from typing import Any
 import gymnasium
 import numpy as np
 from numpy.typing import NDArray
+from optimistic_powr import OptimisticPOWR
 
 from benchmarks.measure import Table, ratios, spread, timed
-from powr import POWR, OptimisticPOWR
+from powr import POWR
 from powr.mirror_descent import mirror_descent
 from suite import config
 from suite.training import environments, provenance

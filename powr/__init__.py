@@ -1,8 +1,7 @@
 """POWR: policy mirror descent with operator world models."""
 
 from powr.agent import POWR
-from powr.optimistic import OptimisticPOWR
 
 __version__ = "2.0.0"
 
-__all__ = ["POWR", "OptimisticPOWR"]
+__all__ = ["POWR"]

@@ -17,8 +17,9 @@ from typing import Any
 
 import gymnasium
 import numpy as np
+from optimistic_powr import OptimisticPOWR
 
-from powr import POWR, OptimisticPOWR
+from powr import POWR
 from powr.command.options import ALGORITHMS, HELP, make_parser
 from powr.command.shell import BAD_INPUT
 from powr.environments.agent import Agent

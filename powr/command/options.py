@@ -9,7 +9,9 @@ from argparse import ArgumentTypeError
 from pathlib import Path
 from typing import Any
 
-from powr import POWR, OptimisticPOWR
+from optimistic_powr import OptimisticPOWR
+
+from powr import POWR
 from powr.command.shell import Parser
 from powr.kernels import BUILT_IN
 

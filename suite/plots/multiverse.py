@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from ablations.choices import arrivals_of
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from suite.names import algorithm_name
-from suite.plots.choices import arrivals_of
 from suite.plots.render import add_note, missing_note, number
 from suite.plots.style import COLUMN_WIDTH, KNOWN
 from suite.results.statistics import median_coverage

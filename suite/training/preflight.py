@@ -13,8 +13,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from optimistic_powr import OptimisticPOWR
+
 import baselines
-from powr import OptimisticPOWR
 from suite import SuiteError, config
 from suite.command import make_parser, write_result
 from suite.training import algorithms, environments

@@ -5,9 +5,10 @@ from __future__ import annotations
 import gymnasium
 import numpy as np
 from gymnasium.spaces import Box, Discrete
+from optimistic_powr import OptimisticPOWR
+from optimistic_powr.displacement import DisplacementModel
 
-from powr import POWR, OptimisticPOWR
-from powr.optimistic.displacement import DisplacementModel
+from powr import POWR
 
 
 class Corridor(gymnasium.Env):

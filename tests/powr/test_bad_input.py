@@ -5,8 +5,9 @@ import re
 import numpy as np
 import pytest
 from gymnasium.spaces import Box, Dict, Discrete, MultiBinary, Text
+from optimistic_powr import OptimisticPOWR
 
-from powr import POWR, OptimisticPOWR
+from powr import POWR
 from powr.kernels import Gaussian
 from powr.world_model import WorldModel
 from tests.powr.environments import Untouchable

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from optimistic_powr import OptimisticPOWR
 
-from powr import POWR, OptimisticPOWR
+from powr import POWR
 from powr.command.main import main
 from powr.kernels import Gaussian
 from tests.powr.environments import assert_same

@@ -9,11 +9,12 @@ from pathlib import Path
 import gymnasium
 import numpy as np
 import pytest
+from optimistic_powr import OptimisticPOWR
 from setuptools import build_meta
 from stable_baselines3.common.evaluation import evaluate_policy
 from stable_baselines3.common.vec_env import DummyVecEnv
 
-from powr import POWR, OptimisticPOWR
+from powr import POWR
 from tests.powr.environments import KINDS, Corridor, assert_same, probabilities
 
 ROOT = Path(__file__).parents[2]

@@ -7,9 +7,10 @@ from pkgutil import resolve_name
 import gymnasium
 import numpy as np
 import pytest
+from optimistic_powr import OptimisticPOWR
 from stable_baselines3.common.callbacks import EvalCallback
 
-from powr import POWR, OptimisticPOWR
+from powr import POWR
 from powr.environments import interface
 from powr.environments.episodes import rollout
 from powr.kernels import Dirac, Exponential, Gaussian
@@ -182,8 +183,8 @@ def test_an_interrupt_in_the_environment_keeps_whole_transitions(make):
         ("POWR, finite", "powr.data.Counts.add"),
         ("POWR, box", "powr.world_model.WorldModel.solve"),
         ("OptimisticPOWR, finite", "powr.data.Counts.add"),
-        ("OptimisticPOWR, finite", "powr.optimistic.returns.ReturnRange.observe"),
-        ("OptimisticPOWR, box", "powr.optimistic.displacement.DisplacementModel._solve"),
+        ("OptimisticPOWR, finite", "optimistic_powr.returns.ReturnRange.observe"),
+        ("OptimisticPOWR, box", "optimistic_powr.displacement.DisplacementModel._solve"),
     ],
 )
 def test_an_interrupted_plan_leaves_the_old_policy(kind, part, monkeypatch, tmp_path):

@@ -5,9 +5,10 @@ import warnings
 
 import numpy as np
 import pytest
+from optimistic_powr import OptimisticPOWR
 from scipy.linalg import LinAlgWarning
 
-from powr import POWR, OptimisticPOWR
+from powr import POWR
 from powr.kernels import Dirac, Exponential, Gaussian
 from powr.world_model import WorldModel
 from tests.powr.environments import PLACES, Paid

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from gymnasium.spaces import Discrete
 from gymnasium.wrappers import FlattenObservation, TransformObservation
+from optimistic_powr import OptimisticPOWR
 from PIL import Image, ImageChops
 
-from powr import POWR, OptimisticPOWR
+from powr import POWR
 from powr.pictures import draw, explain, render_episode
 from powr.pictures.episodes import CHOSEN, PANEL_WIDTH
 from powr.tabular import TabularMDP

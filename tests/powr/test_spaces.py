@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 from gymnasium.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete, Tuple
 from gymnasium.vector.utils import concatenate, create_empty_array
+from optimistic_powr import OptimisticPOWR
 
-from powr import POWR, OptimisticPOWR
+from powr import POWR
 from powr.environments.spaces import observations_of
 from tests.powr.environments import Corridor, Untouchable, probabilities
 

@@ -10,8 +10,9 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium.wrappers import TimeLimit, TransformReward
+from optimistic_powr import OptimisticPOWR
 
-from powr import POWR, OptimisticPOWR
+from powr import POWR
 from powr.kernels import Dirac, Exponential, Gaussian, Matern52
 from powr.storage import algorithm_of
 from tests.powr.environments import Corridor, assert_same, probabilities

@@ -4,7 +4,9 @@ import inspect
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from powr import POWR, OptimisticPOWR
+from optimistic_powr import OptimisticPOWR
+
+from powr import POWR
 from suite import config
 
 NOT_SETTINGS = {"self", "env", "seed"}

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import cho_factor, cho_solve
 
+from optimistic_powr.growing_steps import MIRROR_DESCENT, Planning, repeated, settle
+from optimistic_powr.kriging import Kriging, spread
 from powr.data import Columns
 from powr.kernels import Exponential, Matern52, Stationary, expansion
-from powr.optimistic.growing_steps import MIRROR_DESCENT, Planning, repeated, settle
-from powr.optimistic.kriging import Kriging, spread
 from powr.validation import check_states
 
 # Bandwidths in units of the range of the visited states. The map is smooth, the values are not; an

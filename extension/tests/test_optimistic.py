@@ -6,16 +6,16 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium.spaces import Box, Discrete
+from optimistic_powr import OptimisticPOWR
+from optimistic_powr.diagnosis import failure
+from optimistic_powr.finite_planner import FinitePlanner
+from optimistic_powr.growing_steps import settle
+from optimistic_powr.track_record import TrackRecord
+from optimistic_powr.visits import Visits
 
-from powr import OptimisticPOWR
 from powr.data import History
 from powr.kernels import Dirac, Exponential, Matern52
 from powr.mirror_descent import softmax
-from powr.optimistic.diagnosis import failure
-from powr.optimistic.finite_planner import FinitePlanner
-from powr.optimistic.growing_steps import settle
-from powr.optimistic.track_record import TrackRecord
-from powr.optimistic.visits import Visits
 from powr.tabular import TabularMDP
 from tests.powr.environments import (
     PLACES,

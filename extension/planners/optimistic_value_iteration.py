@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from powr import OptimisticPOWR
-from powr.optimistic.growing_steps import VALUE_ITERATION
+from optimistic_powr import OptimisticPOWR
+from optimistic_powr.growing_steps import VALUE_ITERATION
 
 
 class OptimisticValueIteration(OptimisticPOWR):

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from optimistic_powr.growing_steps import MIRROR_DESCENT, Planning
+from optimistic_powr.returns import ReturnRange
 from powr.data import History
-from powr.optimistic.growing_steps import MIRROR_DESCENT, Planning
-from powr.optimistic.returns import ReturnRange
 
 
 class Planner:

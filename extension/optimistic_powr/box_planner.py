@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from optimistic_powr.displacement import DisplacementModel
+from optimistic_powr.planner import Planner
+from optimistic_powr.track_record import TrackRecord
 from powr.data import History
 from powr.kernels import Kernel, Stationary
-from powr.optimistic.displacement import DisplacementModel
-from powr.optimistic.planner import Planner
-from powr.optimistic.track_record import TrackRecord
 from powr.policy import Policy, uniform_policy
 
 # Transitions before the first plan: enough to fit a linear trend.

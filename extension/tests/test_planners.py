@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from optimistic_powr import OptimisticPOWR
+from planners.optimistic_one_imagined_visit import OptimisticOneImaginedVisit
+from planners.optimistic_policy_iteration import OptimisticPolicyIteration
+from planners.optimistic_value_iteration import OptimisticValueIteration
 
-from baselines.planners.optimistic_one_imagined_visit import OptimisticOneImaginedVisit
-from baselines.planners.optimistic_policy_iteration import OptimisticPolicyIteration
-from baselines.planners.optimistic_value_iteration import OptimisticValueIteration
-from powr import OptimisticPOWR
 from powr.tabular import TabularMDP
 from tests.powr.environments import Corridor, displacement_model, linear_system
 

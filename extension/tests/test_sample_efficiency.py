@@ -3,8 +3,8 @@
 import math
 
 import pandas as pd
+import sample_efficiency
 
-from benchmarks import sample_efficiency
 from suite import config
 from suite.results.summary import Planned
 

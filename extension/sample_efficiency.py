@@ -19,8 +19,8 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pandas as pd
+from optimistic_powr import OptimisticPOWR
 
-from powr import OptimisticPOWR
 from powr.files import write_together
 from suite import config, markdown
 from suite.names import algorithm_name

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from suite.plots.choices import draw_panels, draw_row
+from ablations.choices import draw_panels, draw_row
 from suite.plots.style import EXTENSION, KNOWN
 
 TABLES = ("planners",)

@@ -5,10 +5,10 @@ import copy
 import pandas as pd
 import pytest
 import yaml
+from ablations import page, tables
+from ablations.tables import main
 
 from suite import SuiteError, config
-from suite.ablations import page, tables
-from suite.ablations.tables import main
 from suite.plots import choices
 from suite.plots import planners as planners_figure
 from suite.results.run_file import RunFileError

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from optimistic_powr.growing_steps import MOST_STEPS, settle
+from optimistic_powr.planner import Planner
+from optimistic_powr.visits import Visits
 from powr.data import Counts, History
 from powr.kernels import Dirac
-from powr.optimistic.growing_steps import MOST_STEPS, settle
-from powr.optimistic.planner import Planner
-from powr.optimistic.visits import Visits
 from powr.policy import Policy, Table, TablePolicy, uniform_policy
 from powr.solvers.empirical_mdp import EmpiricalMDP
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from powr import OptimisticPOWR
+from optimistic_powr import OptimisticPOWR
 
 
 class OptimisticOneImaginedVisit(OptimisticPOWR):

@@ -17,13 +17,13 @@ from typing import Any, Self
 import gymnasium
 from numpy.typing import NDArray
 
+from optimistic_powr.box_planner import BoxPlanner
+from optimistic_powr.diagnosis import failure, shifting_observations
+from optimistic_powr.finite_planner import IMAGINED_PER_LOG_VISITS, FinitePlanner
+from optimistic_powr.growing_steps import MIRROR_DESCENT
 from powr.environments.agent import Agent, Callback
 from powr.environments.episodes import limit_of
 from powr.kernels import Dirac, Kernel
-from powr.optimistic.box_planner import BoxPlanner
-from powr.optimistic.diagnosis import failure, shifting_observations
-from powr.optimistic.finite_planner import IMAGINED_PER_LOG_VISITS, FinitePlanner
-from powr.optimistic.growing_steps import MIRROR_DESCENT
 from powr.policy import Policy
 from powr.validation import (
     check_count,
@@ -98,7 +98,7 @@ class OptimisticPOWR(Agent):
     >>> action, _ = agent.predict(0)
     """
 
-    # Replaced by ablations (baselines/planners) alone.
+    # Replaced by ablations (extension/planners) alone.
     _planning = MIRROR_DESCENT
     _imagined_per_log_visits = IMAGINED_PER_LOG_VISITS
 

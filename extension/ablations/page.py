@@ -12,8 +12,8 @@ from typing import Any
 import jinja2
 import pandas as pd
 
+from ablations.tables import CHOICES
 from suite import config, markdown
-from suite.ablations.tables import CHOICES
 from suite.command import make_parser, write_result
 from suite.plots.render import number
 from suite.results.tables import read_table

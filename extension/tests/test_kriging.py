@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from optimistic_powr.kriging import Kriging, spread
 from scipy.spatial.distance import cdist
 
 from powr.kernels import Exponential, Gaussian, Matern52
-from powr.optimistic.kriging import Kriging, spread
 
 
 def dense_kriging(kernel, centers, queries, noise):

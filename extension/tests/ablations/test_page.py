@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pandas as pd
+from ablations import page, tables
 
 from suite import config
-from suite.ablations import page, tables
 
 ROOT = Path(__file__).parents[2]
 TABLE = pd.read_csv(ROOT / "results" / "ablations" / "ablations.csv")

@@ -1,5 +1,5 @@
 """OptimisticPOWR, this project's extension of the paper's algorithm."""
 
-from powr.optimistic.agent import OptimisticPOWR
+from optimistic_powr.agent import OptimisticPOWR
 
 __all__ = ["OptimisticPOWR"]

@@ -4,7 +4,6 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
-
 from tasks.noise import CART_POLE_RANGES
 
 MADE = {
