@@ -1,0 +1,1 @@
+"""What the runs say about each sentence of the paper: cells, and the verdicts that follow."""
