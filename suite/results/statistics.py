@@ -30,13 +30,15 @@ def remembered(function: Function) -> Function:
     results: dict[Any, Any] = {}
 
     @functools.wraps(function)
-    def once(*arguments: Any) -> Any:
+    def once(*arguments: Any, **options: Any) -> Any:
         key = tuple(
-            (each.shape, each.tobytes()) if isinstance(each, np.ndarray) else each
+            (np.shape(each), np.asarray(each, dtype=float).tobytes())
+            if isinstance(each, np.ndarray | Sequence)
+            else each
             for each in arguments
-        )
+        ) + tuple(sorted(options.items()))
         if key not in results:
-            results[key] = function(*arguments)
+            results[key] = function(*arguments, **options)
         return results[key]
 
     return once  # type: ignore[return-value]

@@ -191,7 +191,7 @@ def test_a_stable_amount_of_timesteps():
     limits = {"largest_variation": 0.25, "largest_factor": 2}
     assert ask("stable_amount", arriving(1000 + 100 * SPREAD), {}, **limits).verdict == HOLDS
     assert ask("stable_amount", arriving(1000 * SPREAD**4), {}, **limits).verdict == FAILS
-    outlier = arriving([*[1000] * 19, 2300])
+    outlier = arriving([*[1000] * 29, 2200])
     assert ask("stable_amount", outlier, {}, **limits).verdict == UNDECIDED
     never = arriving([*(1000 * SPREAD[:6]), math.inf])
     assert ask("stable_amount", never, {}, **limits).verdict == FAILS
