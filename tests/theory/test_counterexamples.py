@@ -177,7 +177,7 @@ class TestInvertibility:
         assert q(0.8)[1] < 0
 
     def test_three_exponential_transitions_with_infinite_action_values(self):
-        """Within Cor. 6: the plane, s = 3/2. Beyond the pole values below -10, rewards are 0 and 1."""
+        """Within Cor. 6: the plane, s = 3/2. Rewards are 0 and 1, values below -10."""
         corners = np.array([[0.1, 0.0], [0.0, 0.1], [0.1, 0.1]])
         following = np.array([[0.0, 0.0], [0.0, 0.0], [0.1, 0.1]])
         pole, q = evaluated(Exponential(1.0), corners, following, [1.0, 1.0, 0.0])

@@ -63,7 +63,7 @@ def test_source_condition_is_a_power_of_the_covariance(seed, beta):
     g = vectors @ (mu**beta * a)
     np.testing.assert_allclose(phi @ g, e @ (mu ** (0.5 + beta) * a), atol=1e-9)
     assert np.linalg.norm(inverse @ g) == pytest.approx(np.linalg.norm(a))
-    # Fact 1 implies fact 2 (headed "2 => 1"): any g = sum b_i mu_i^(1/2) e_i has a_i = mu_i^-beta b_i.
+    # Fact 1 implies fact 2 (headed "2 => 1"): g = sum b_i mu_i^(1/2) e_i has a_i = mu_i^-beta b_i.
     g = rng.normal(size=4)
     a = mu**-beta * (vectors.T @ g)
     assert np.linalg.norm(a) == pytest.approx(np.linalg.norm(inverse @ g))
