@@ -54,7 +54,7 @@ def answer(judged: Sequence[Judged], document: Mapping[str, Any], shares: Sequen
             holds = tested.count(REPRODUCED)
             found.append(f"{holds} of {len(tested)} cases {whose[name]}")
         parts.append(
-            "With the settings that its authors probably used, POWR reaches the reward threshold "
+            "With the best-evidenced settings, POWR reaches the reward threshold "
             f"in fewer timesteps than every baseline in {' and in '.join(found)} (a case is an "
             "environment and a policy)."
         )

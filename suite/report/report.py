@@ -37,7 +37,7 @@ TABLES = ("summary.md", "summary.csv", "runs.csv", "curves.csv", "claims.csv", "
 SYMBOLS = {
     **dict(zip(VERDICTS, "✓◐✗–", strict=True)),
     **dict(zip(BEYOND.values(), "✓◐✗–", strict=True)),
-    **dict(zip(THEORY_VERDICTS, "=≤◐✗?", strict=True)),
+    **dict(zip(THEORY_VERDICTS, "=≤◐◐¶✗?", strict=True)),
 }
 # Where scripts run, the explorer takes the place of these.
 EXPLORED = ("training_curves", "threshold_boxplots")
