@@ -40,11 +40,10 @@ quick: $(READY) ## figures, verdicts and report from scratch, at a small scale
 paper: $(READY) ## the replication: trains missing runs, then makes figures, verdicts, report
 	$(BIN)/snakemake --cores $(CORES)
 
-ship: $(READY) ## after new paper-scale runs: their figures, verdicts, parts of the README, manifest
+ship: $(READY) ## after new paper-scale runs: their figures, verdicts, parts of the README
 	$(if $(MULTIVERSE),$(BIN)/snakemake --cores $(CORES) --config partial=true --forcerun aggregate multiverse_tables -- multiverse)
 	$(BIN)/snakemake --cores $(CORES) --config partial=true --forcerun aggregate claims cost -- all gifs
 	$(BIN)/python -m suite readme
-	$(BIN)/python -m suite manifest
 
 verify: $(READY) ## make what is shipped again and train cheap runs again, and compare
 	$(BIN)/python -m suite verify --cores $(CORES)

@@ -106,14 +106,12 @@ rule all:
         claims=f"{RESULTS}/claims.md",
         cost=f"{RESULTS}/cost.csv",
         report=f"{RESULTS}/report.html",
-        crate=[f"{RESULTS}/ro-crate-metadata.json"] if SCALE == "paper" else [],
     localrule: True
     message:
         "{rule}: done"
 
 
 include: "rules/benchmark.smk"
-include: "rules/release.smk"
 include: "rules/theory.smk"
 include: "rules/ablations.smk"
 include: "rules/multiverse.smk"

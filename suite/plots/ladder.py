@@ -1,4 +1,4 @@
-"""The ladder: timesteps to the threshold of every algorithm, of every kind, above the floor."""
+"""The ladder: timesteps to the threshold of every algorithm, of every kind."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def draw(table: pd.DataFrame, columns: int = 1) -> Figure:
     panels, spare = grid[: len(groups)], grid[len(groups) :]
     for panel in spare:
         panel.remove()
-    low = min([*table["first_evaluation"], *table["floor_low"].dropna()])
+    low = table["first_evaluation"].min()
     for panel, (environment, rows), height in zip(panels, groups, tall, strict=True):
         panel.set_xscale("log")
         panel.set_xlim(0.5 * low, 2.2 * table["timesteps"].max())
@@ -69,9 +69,8 @@ def note(table: pd.DataFrame) -> str:
     return (
         "First evaluation at or above the threshold, of the deterministic policy unless it says "
         f"sampled. Mark: median, line: range over {table['seeds_planned'].max()} seeds; arrow: "
-        "beyond the end of training. Grey: the fewest timesteps any learner needs to be sure, "
-        f"between its bounds. The first evaluation is at {first.min()} timesteps{later}. Time: "
-        f"median CPU time of training until then{clock}."
+        f"beyond the end of training. The first evaluation is at {first.min()} timesteps{later}. "
+        f"Time: median CPU time of training until then{clock}."
     )
 
 
@@ -85,7 +84,6 @@ def draw_panel(panel: Axes, environment: str, rows: pd.DataFrame) -> None:
     panel.grid(visible=True, axis="x")
     panel.set_yticks([])
     panel.spines["left"].set_visible(False)
-    draw_floor(panel, *rows[["floor_low", "floor_high"]].iloc[0])
     # Algorithms without a median by how many of their runs arrive, those without runs last.
     columns = ["median", "n_reached", "seeds"]
     ordered = rows.astype({"median": float}).sort_values(columns, ascending=[True, False, False])
@@ -98,18 +96,6 @@ def draw_panel(panel: Axes, environment: str, rows: pd.DataFrame) -> None:
         place += GAP if own else 0
     for x, head in ((1.13, "median"), (1.26, "time")):
         write(panel, x, 1.01, head, FAINT, va="bottom", fontsize=6, transform=panel.transAxes)
-
-
-def draw_floor(panel: Axes, low: float, high: float) -> None:
-    """A line at the floor, or a band between its bounds; no learner can be sure left of it."""
-    if pd.isna(low):
-        return
-    panel.axvspan(panel.get_xlim()[0], low, color="0.95", lw=0, zorder=0)
-    panel.axvspan(low, high, color="0.82", lw=0, zorder=0, label="floor")
-    panel.axvline(low, color="0.45", lw=0.8, dashes=(3, 2), zorder=1)
-    text = f"{low:,.0f}" if low == high else f"{low:,.0f} to {high:,.0f}"
-    look = {"xytext": (-2, 0), "va": "bottom", "rotation": 90, "fontsize": 6, **LEFT_OF}
-    panel.annotate(f"floor: {text}", (low, 0.03), xycoords=panel.get_xaxis_transform(), **look)
 
 
 def draw_row(panel: Axes, place: float, row: Mapping[str, Any], look: Look) -> None:

@@ -8,7 +8,6 @@ from urllib.parse import quote, urlencode
 from suite.claims.ledger import Judged
 from suite.claims.page import condition, findings_text
 from suite.config import Run
-from suite.release.cards import has_agent
 
 
 class RunGroup(NamedTuple):
@@ -27,7 +26,7 @@ def group_runs(planned: Iterable[Run], there: Mapping[Run, Mapping[str, Any]]) -
         key = (run.environment, run.algorithm)
         group = groups.setdefault(key, RunGroup(*key, f"runs-{len(groups)}", []))
         address = quote(run.path.relative_to(run.scale).with_suffix("").as_posix())
-        agent = ["npz"] if has_agent(there.get(run, {})) else []
+        agent = ["npz"] if "agent_sha256" in there.get(run, {}) else []
         group.files.append((run.seed, address, ["csv", "json", *agent] if run in there else []))
     return list(groups.values())
 

@@ -1,8 +1,7 @@
-"""ladder.csv: every algorithm's way to the first threshold, the floor, and what it cost.
+"""ladder.csv: every algorithm's way to the first threshold, and what it cost.
 
 One row per environment and algorithm of a scale, and one more for the sampled policy of the paper's
-POWR: timesteps to the threshold over seeds, and the seconds of training that they took. The floor
-is the fewest timesteps any learner could need (suite/floor).
+POWR: timesteps to the threshold over seeds, and the seconds of training that they took.
 
     python -m suite ladder --scale quick
 """
@@ -18,9 +17,7 @@ import numpy as np
 import pandas as pd
 
 from suite.config.kinds import POWR
-from suite.floor import floor
 from suite.results import aggregate, arrivals
-from suite.training import environments
 
 CPU, CLOCK = "CPU", "clock"
 
@@ -53,11 +50,10 @@ def ladder(study: Mapping[str, Any], scale: str, results: Path) -> pd.DataFrame:
     loaded = aggregate.load_runs(study, scale, results, partial=True)
     runs = aggregate.read_arrivals(results / scale, loaded)
     plan = aggregate.plan(study, scale)
-    thresholds, floors = {}, {}
+    thresholds = {}
     for environment in dict.fromkeys(planned.environment for planned in plan):
         block = study["environments"][environment]
         thresholds[environment] = block["thresholds"][0]
-        floors[environment] = floor(environments.make(block), thresholds[environment])
     training = {
         (run.environment, run.algorithm, run.seed): read_training(metadata)
         for run, metadata in loaded.metadata.items()
@@ -76,8 +72,6 @@ def ladder(study: Mapping[str, Any], scale: str, results: Path) -> pd.DataFrame:
                     "policy": policy,
                     "kind": planned.kind,
                     "threshold": thresholds[environment],
-                    "floor_low": floors[environment].lower,
-                    "floor_high": floors[environment].upper,
                     "first_evaluation": planned.timesteps[0],
                     "timesteps": planned.timesteps[-1],
                     "seeds": len(arrived),
@@ -85,7 +79,7 @@ def ladder(study: Mapping[str, Any], scale: str, results: Path) -> pd.DataFrame:
                     **(_times(arrived, own) if own else {"n_reached": 0}),
                 }
             )
-    return pd.DataFrame(rows).astype({"floor_low": "Int64", "floor_high": "Int64"})
+    return pd.DataFrame(rows)
 
 
 def _times(arrived: pd.DataFrame, training: Sequence[Training]) -> dict[str, Any]:

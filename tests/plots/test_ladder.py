@@ -28,8 +28,6 @@ def table():
     return pd.DataFrame(ROWS, columns=columns).assign(
         environment="Taxi-v3",
         threshold=6,
-        floor_low=30,
-        floor_high=40,
         seeds_planned=3,
         first_evaluation=[10] * 4 + [100] * 3,
         seconds_in_all=600.0,
@@ -70,14 +68,6 @@ def test_bounds_and_missing_runs_are_written(panel):
     assert written.count("> 10,000") == written.count("> 10 min") == 2
     assert {"1 of 3", "0 of 3", "no run", "2 seeds so far"} <= set(written)
     assert {"≤ 2 min", "1.5 s"} <= set(written)  # by the clock, and by the CPU
-
-
-def test_the_floor_lies_between_its_bounds(panel, table):
-    assert "floor: 30 to 40" in texts(panel)
-    (band,) = [patch for patch in panel.patches if patch.get_label() == "floor"]
-    assert (band.get_x(), band.get_x() + band.get_width()) == (30, 40)
-    without = draw(table.assign(floor_low=pd.NA, floor_high=pd.NA)).axes[0]
-    assert not any("floor" in text for text in texts(without))
 
 
 def test_environments_may_stand_side_by_side(table):

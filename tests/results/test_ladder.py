@@ -1,10 +1,9 @@
-"""ladder.csv of hand-written clocks: arrivals, the floor, and seconds by CPU or clock."""
+"""ladder.csv of hand-written clocks: arrivals, and seconds by CPU or clock."""
 
 import math
 
 import pytest
 
-from suite.floor import Floor, floor
 from suite.results import aggregate, ladder
 from tests.support.run_files import STUDY, clock, csv_text, run_of, write_run
 
@@ -20,11 +19,6 @@ def with_cpu(spent):
     return spent
 
 
-def floor_without_the_climb(env, threshold):
-    """The floor of MountainCar-v0 takes many seconds; tests/test_floor.py has it."""
-    return Floor(75, 83, "") if env.spec.id == "MountainCar-v0" else floor(env, threshold)
-
-
 @pytest.fixture(scope="module")
 def table(tmp_path_factory):
     """POWR takes 0.1 s per timestep and DQN 0.01 s, an evaluation takes 2 s."""
@@ -37,9 +31,7 @@ def table(tmp_path_factory):
         write_run(results, run, csv_text(means), **clock(means, 0.01, 2.0))
     for name, text in aggregate.aggregate(STUDY, "tiny", results, partial=True).items():
         (results / "tiny" / name).write_text(text)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ladder, "floor", floor_without_the_climb)
-        return ladder.ladder(STUDY, "tiny", results)
+    return ladder.ladder(STUDY, "tiny", results)
 
 
 @pytest.fixture(scope="module")
@@ -48,18 +40,17 @@ def rows(table):
     return {tuple(row[name] for name in key): row for row in table.to_dict("records")}
 
 
-def test_times_over_seeds_and_the_floor(rows):
+def test_times_over_seeds(rows):
     powr = rows["FrozenLake-v1", "powr", "deterministic"]
     assert (powr["earliest"], powr["median"], powr["latest"]) == (1000, 1000, 5000)
     assert (powr["n_reached"], powr["seeds"], powr["seeds_planned"]) == (3, 3, 3)
-    assert (powr["floor_low"], powr["floor_high"]) == (6, 6)
     assert powr["kind"] == "the paper's POWR"
     assert rows["FrozenLake-v1", "powr", "sampled"]["seeds"] == 0
     dqn = rows["FrozenLake-v1", "dqn", "deterministic"]
     assert (dqn["n_reached"], dqn["earliest"]) == (1, 5000)
     assert all(math.isnan(dqn[key]) for key in ("median", "latest", "seconds_to_threshold"))
     car = rows["MountainCar-v0", "dqn", "deterministic"]
-    assert (car["seeds"], car["floor_low"], car["floor_high"]) == (0, 75, 83)
+    assert car["seeds"] == 0
     assert ("MountainCar-v0", "dqn", "sampled") not in rows
 
 
