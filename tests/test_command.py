@@ -7,11 +7,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from suite.release.manifest import MANIFEST
 
 from suite import command
 from suite.__main__ import VERBS, main
 from suite.command import write_result
-from suite.release.manifest import MANIFEST
 
 ROOT = Path(__file__).parents[1]
 SIGNALS = [signal.SIGINT, signal.SIGTERM]

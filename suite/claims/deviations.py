@@ -13,7 +13,7 @@ from suite.config.models import Block, Id, Text, UniqueTexts
 
 class Deviation(Block):
     id: Id
-    of: Literal["the study", "POWR", "OptimisticPOWR"]
+    of: Literal["the study", "POWR"]
     what: Text  # what is stated, and what is done
     why: Text
     effect: Text  # as measured or expected

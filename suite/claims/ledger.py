@@ -23,12 +23,12 @@ from suite.claims.page import Group, group_of, render
 from suite.claims.rules import RULES
 from suite.claims.verdicts import BEYOND, NOT_TESTED, SAMPLED, Data, Finding, Outcome, Parameters
 from suite.command import OPTIONS, make_parser, write_result
-from suite.config import Run
+from suite.config import Run, Study
 from suite.config.models import Block, Id, Text, UniqueTexts
 from suite.names import algorithm_name
 from suite.results import aggregate
 from suite.results.statistics import Interval
-from suite.results.tables import other_runs, read_table
+from suite.results.tables import Results, read_results, read_table, to_csv
 
 NUMBERS = ["estimate", "low", "high", "p_value", "p_holm", "smallest_visible"]
 FOUND = ["subject", "statistic", *NUMBERS[:-1], "is_bound", "smallest_visible", "supports"]
@@ -132,34 +132,32 @@ def parameters_of(claim: Mapping[str, Any], path: str | Path) -> Parameters:
     return config.check_model(claim["parameters"], declared, path, claim["id"], "parameters")
 
 
-def gather(study: Mapping[str, Any], scale: str, loaded: aggregate.Loaded, folder: Path) -> Data:
-    """What the rules see of a scale; `folder` holds its runs.csv."""
-    planned = {(each.environment, each.algorithm): each for each in aggregate.plan(study, scale)}
-    blocks = {environment: study["environments"][environment] for environment, _ in planned}
+def gather(study: Study, scale: str, results: Results, optima: Mapping[str, float]) -> Data:
+    """What the rules see of a scale; `optima` are exact returns by environment."""
+    pairs = ["environment", "algorithm"]
     return Data(
-        loaded.evaluations,
-        aggregate.read_arrivals(folder, loaded),
-        budgets={pair: each.timesteps[-1] for pair, each in planned.items()},
-        optima={name: aggregate.exact_bounds(block).optimum for name, block in blocks.items()},
-        first_updates={pair: each.first_update for pair, each in planned.items()},
-        greedy=[
-            name
-            for name, block in study["algorithms"].items()
-            if baselines.samples_to_explore(block["class"])
-        ],
+        results.evaluations,
+        results.arrivals,
+        budgets={each[:2]: each.timesteps[-1] for each in aggregate.plan(study, scale)},
+        optima=optima,
+        first_updates=results.training.groupby(pairs)["first_update"].first().to_dict(),
+        greedy=[n for n, block in study.algorithms.items() if block.class_ in baselines.EXPLORERS],
     )
 
 
-def lacking_runs(
-    parameters: Parameters, data: Data, loaded: aggregate.Loaded, partial: bool
-) -> str:
+def read_optima(folder: Path) -> dict[str, float]:
+    """Exact optimal returns by environment, from summary.csv; NaN where there is none."""
+    return read_table(folder / "summary.csv").groupby("environment")["optimum"].first().to_dict()
+
+
+def lacking_runs(parameters: Parameters, data: Data, results: Results, partial: bool) -> str:
     """Which of the runs that a rule needs are missing; empty if it can be applied."""
     for environment, algorithm in parameters.needed():
         name = f"{algorithm_name(algorithm)} on {environment}"
         if (environment, algorithm) not in data.budgets:
             return f"{name} is not part of this scale"
-        missing = _runs_of(loaded.missing, [(environment, algorithm)])
-        there = _runs_of(loaded.metadata, [(environment, algorithm)])
+        missing = _runs_of(results.missing, [(environment, algorithm)])
+        there = _runs_of(results.there, [(environment, algorithm)])
         if not there or (missing and not partial):
             return f"{len(missing)} of {len(there) + len(missing)} runs of {name} are missing"
     return ""
@@ -179,27 +177,25 @@ def worded(claim: Mapping[str, Any], verdict: str) -> str:
 
 
 def judge_all(
-    claims: Mapping[str, Any], data: Data, scale: str, loaded: aggregate.Loaded, partial: bool
+    claims: Mapping[str, Any], data: Data, scale: str, results: Results, partial: bool
 ) -> list[Judged]:
     """Every verdict in order; one on runs is preliminary unless all of the paper's are in."""
     judged = []
     for claim, against, parameters in questions(claims):
         pairs = parameters.needed()
-        if lacking := lacking_runs(parameters, data, loaded, partial):
+        if lacking := lacking_runs(parameters, data, results, partial):
             outcome = Outcome(NOT_TESTED, reason=lacking)
         else:
             outcome = RULES[claim["rule"]](data, parameters, claims["level"])
         outcome = outcome._replace(verdict=worded(claim, outcome.verdict))
-        incomplete = scale != claims["scale"] or bool(_runs_of(loaded.missing, pairs))
+        incomplete = scale != claims["scale"] or bool(_runs_of(results.missing, pairs))
         preliminary = bool(pairs) and incomplete and outcome.verdict != NOT_TESTED
-        runs = _runs_of(loaded.metadata, pairs)
+        runs = _runs_of(results.there, pairs)
         judged.append(Judged(claim, outcome, preliminary, runs, against))
     return judged
 
 
-def _runs_of(
-    runs: Sequence[Run] | Mapping[Run, Any], pairs: Sequence[tuple[str, str]]
-) -> list[Run]:
+def _runs_of(runs: Sequence[Run], pairs: Sequence[tuple[str, str]]) -> list[Run]:
     return [run for run in runs if (run.environment, run.algorithm) in pairs]
 
 
@@ -224,12 +220,9 @@ def tabulate(judged: Sequence[Judged]) -> pd.DataFrame:
 
 
 def read_judged(
-    path: Path, claims: Mapping[str, Any], loaded: aggregate.Loaded | None = None
+    path: Path, claims: Mapping[str, Any], results: Results | None = None
 ) -> list[Judged]:
-    """The verdicts of a claims.csv in the order of claims.yaml.
-
-    Where runs are given, the verdicts must rest on them.
-    """
+    """The verdicts of a claims.csv in the order of claims.yaml, with the runs they rest on."""
     words = ["against", "reason", "subject", "statistic", "run_files"]
     table = read_table(path)
     if not {"id", *words} <= set(table.columns):
@@ -254,11 +247,7 @@ def read_judged(
             if row["subject"]
         ]
         outcome = Outcome(rows[0]["verdict"], findings, rows[0]["reason"])
-        files = {file for row in rows for file in row["run_files"].split()}
-        runs = _runs_of(loaded.metadata, parameters.needed()) if loaded else []
-        if loaded and files and files != {str(run.path) for run in runs}:
-            fault = f"{claim['id']} rests on {len(files)} runs, {len(runs)} are there"
-            raise other_runs(path, fault)
+        runs = _runs_of(results.there, parameters.needed()) if results else []
         judged.append(Judged(claim, outcome, rows[0]["preliminary"], runs, against))
     return judged
 
@@ -270,12 +259,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     def make() -> dict[Path, str]:
         study, claims = config.load(options.envs), load(options.claims)
         departures = deviations.load(options.deviations, claims)["deviations"]
-        loaded = aggregate.load_runs(study, options.scale, options.results, partial=True)
-        data = gather(study, options.scale, loaded, options.results / options.scale)
-        judged = judge_all(claims, data, options.scale, loaded, options.partial)
-        folder = options.out_dir or options.results / options.scale
+        results = options.results or study.results
+        tables = read_results(study, options.scale, results / options.scale)
+        optima = read_optima(results / options.scale)
+        data = gather(study, options.scale, tables, optima)
+        judged = judge_all(claims, data, options.scale, tables, options.partial)
+        folder = options.out_dir or results / options.scale
         page = render(judged, claims, options.scale, departures)
-        table = aggregate.to_csv(tabulate(judged))
+        table = to_csv(tabulate(judged))
         return {folder / "claims.csv": table, folder / "claims.md": page}
 
     return write_result(parser.prog, make)

@@ -5,7 +5,6 @@ python -m suite multiverse
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,13 +12,13 @@ from typing import Any
 
 import pandas as pd
 
-from suite import SuiteError, config, markdown
+from suite import config, markdown
 from suite.claims import ledger
 from suite.claims.verdicts import FEWEST_SEEDS_FOR_SPREAD
 from suite.command import make_parser, write_result
 from suite.multiverse import NONE, Share, shares, universes
 from suite.multiverse.shares import ALL
-from suite.results.aggregate import to_csv
+from suite.results.tables import to_csv
 
 PAGE = Path(__file__).with_name("page.md.in").read_text(encoding="utf-8")
 
@@ -27,15 +26,13 @@ PAGE = Path(__file__).with_name("page.md.in").read_text(encoding="utf-8")
 def render(
     multiverse: universes.Multiverse, found: Sequence[Share], sets: Mapping[str, Any]
 ) -> str:
-    scope = multiverse.study["multiverse"]
+    scope = multiverse.scope
     choices = {
-        key: values
-        for name in scope["timesteps"]
-        for key, values in config.settings_on(scope, name).items()
+        key: values for name in scope.timesteps for key, values in scope.choices_on(name).items()
     }
     sizes = [
-        f"{len(multiverse.on(name))} on {name} ({scope['seeds'][name]} seeds, {n:,} timesteps)"
-        for name, n in scope["timesteps"].items()
+        f"{len(multiverse.on(name))} on {name} ({scope.seeds[name]} seeds, {n:,} timesteps)"
+        for name, n in scope.timesteps.items()
     ]
     claims = {each.claim["id"]: each.claim for each in multiverse.questions}
     against = list(dict.fromkeys(each.against for each in found))
@@ -52,8 +49,9 @@ def render(
     # The last row of a claim is about all its environments.
     whole = {(each.id, each.against): each for each in found if claims[each.id].get("quote")}
     sentences = answer([each for each in whole.values() if each.tested], sets)
-    if (there := len(multiverse.evaluations)) < multiverse.runs_planned:
-        sentences.append(f"Preliminary: made of {there} of {multiverse.runs_planned} runs.")
+    if missing := len(multiverse.tables.missing):
+        there = len(multiverse.tables.there)
+        sentences.append(f"Preliminary: made of {there} of {there + missing} runs.")
     return PAGE.format(
         answer=" ".join(sentences),
         settings=", ".join(f"`{key}`" for key, values in choices.items() if len(values) > 1),
@@ -90,25 +88,16 @@ def cell(share: Share) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = make_parser("multiverse", __doc__, "--envs", "--claims", "--results", "--partial")
+    parser = make_parser("multiverse", __doc__, "--envs", "--claims", "--results")
     options = parser.parse_args(arguments)
 
     def make() -> dict[Path, str]:
         study, claims = config.load(options.envs), ledger.load(options.claims)
-        if "multiverse" not in study:
-            raise SuiteError(f"{options.envs}: has no block multiverse: add one")
-        multiverse = universes.Multiverse(study, claims, options.results)
-        there, planned = len(multiverse.evaluations), multiverse.runs_planned
-        if there < planned:
-            if not options.partial or not there:
-                raise SuiteError(
-                    f"{planned - there} of {planned} runs of the multiverse are missing: run "
-                    "`make multiverse`, or give --partial"
-                )
-            print(f"{parser.prog}: made of {there} of {planned} runs", file=sys.stderr)
+        results = options.results or study.results
+        multiverse = universes.Multiverse(study, claims, results)
         rows = universes.tabulate(multiverse)
         counted = list(shares.tabulate(multiverse, rows))
-        folder = options.results / config.MULTIVERSE
+        folder = results / config.MULTIVERSE
         return {
             folder / "universes.csv": to_csv(rows),
             folder / "shares.csv": to_csv(pd.DataFrame(counted)),

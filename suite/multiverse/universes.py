@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from suite import config
+from suite import SuiteError, config
 from suite.claims import ledger
 from suite.claims.rules import RULES
 from suite.claims.verdicts import Data
-from suite.config import Variant
-from suite.results import aggregate, arrivals, statistics
-from suite.results.run_file import read_run_file
+from suite.config import Combination, Study
+from suite.results import arrivals, statistics
+from suite.results.tables import read_results
 
 KEY = ["environment", "policy", "against"]
 SETTING, CLAIM = "setting.", "claim."  # how the columns of settings and of verdicts begin
@@ -44,45 +44,45 @@ class Question(NamedTuple):
 class Multiverse:
     """The runs of all universes, beside those of the baselines at the scale of the claims."""
 
-    def __init__(self, study: Mapping[str, Any], claims: Mapping[str, Any], results: Path) -> None:
+    def __init__(self, study: Study, claims: Mapping[str, Any], results: Path) -> None:
+        if not study.multiverse:
+            raise SuiteError(f"{study.path}: has no block multiverse: add one")
         self.study, self.level, scale = study, claims["level"], claims["scale"]
-        self.algorithm = study["multiverse"]["algorithm"]
-        self.universes = config.universes(study)
-        loaded = aggregate.load_runs(study, scale, results, partial=True)
-        self.baselines = ledger.gather(study, scale, loaded, results / scale)
-        self.runs_planned = sum(len(variant.runs) for variant in self.universes)
-        self.evaluations = {
-            run: read_run_file(results, run, variant.resolved)[0]
-            for variant in self.universes
-            for run in variant.runs
-            if (results / run.path).exists()
-        }
+        self.scope = study.multiverse
+        self.algorithm = self.scope.algorithm
+        self.universes = self.scope.combinations()
+        tables = read_results(study, scale, results / scale)
+        optima = ledger.read_optima(results / scale)
+        self.baselines = ledger.gather(study, scale, tables, optima)
+        self.tables = read_results(study, config.MULTIVERSE, results / config.MULTIVERSE)
+        key = ["environment", "combination"]
+        self.evaluations = dict(list(self.tables.evaluations.groupby(key)))
+        self.arrivals = dict(list(self.tables.arrivals.groupby(key)))
         self.questions = [
             question
             for question in itertools.starmap(Question, ledger.questions(claims))
             if any(name == self.algorithm for _, name in question.parameters.needed())
         ]
 
-    def on(self, environment: str) -> list[Variant]:
+    def on(self, environment: str) -> list[Combination]:
         return [variant for variant in self.universes if variant.environment == environment]
 
-    def together(self, environments: Sequence[str]) -> list[tuple[Variant, ...]]:
+    def together(self, environments: Sequence[str]) -> list[tuple[Combination, ...]]:
         """Universes of several environments at once, with the same values of what they share."""
-        shared = self.study["multiverse"]["settings"]
+        shared = self.scope.settings
         return [
             variants
             for variants in itertools.product(*map(self.on, environments))
             if all(len({repr(each.varied.get(key)) for each in variants}) == 1 for key in shared)
         ]
 
-    def data(self, variants: Sequence[Variant]) -> Data:
+    def data(self, variants: Sequence[Combination]) -> Data:
         """What the rules see: the runs of these universes in the place of POWR's own."""
         names = [variant.environment for variant in variants]
-        runs = [run for variant in variants for run in variant.runs if run in self.evaluations]
-        own = [self.evaluations[run] for run in runs]
-        thresholds_of = {name: self.study["environments"][name]["thresholds"] for name in names}
-        arrived = [arrivals.tabulate(pd.concat(own), thresholds_of)] if own else []
-        budgets = {(v.environment, self.algorithm): v.resolved["timesteps"] for v in variants}
+        keys = [(variant.environment, variant.digest) for variant in variants]
+        own = [self.evaluations[key] for key in keys if key in self.evaluations]
+        arrived = [self.arrivals[key] for key in keys if key in self.arrivals]
+        budgets = {(v.environment, self.algorithm): v.settings["timesteps"] for v in variants}
 
         def replaced(table: pd.DataFrame, by: Sequence[pd.DataFrame]) -> pd.DataFrame:
             others = table["environment"].isin(names) & (table["algorithm"] != self.algorithm)
@@ -108,12 +108,13 @@ def tabulate(multiverse: Multiverse) -> pd.DataFrame:
     return table[[*key, *table.filter(like=SETTING), *others, *table.filter(like=CLAIM)]]
 
 
-def _rows(multiverse: Multiverse, variant: Variant) -> Iterator[dict[str, Any]]:
+def _rows(multiverse: Multiverse, variant: Combination) -> Iterator[dict[str, Any]]:
     environment, algorithm = variant.environment, variant.algorithm
     data, study = multiverse.data([variant]), multiverse.study
-    threshold = study["environments"][environment]["thresholds"][0]
-    choices = config.settings_on(study["multiverse"], environment)
-    main = config.settings_on(study["algorithms"][algorithm], environment)
+    threshold = study.environments[environment].thresholds[0]
+    choices = multiverse.scope.choices_on(environment)
+    main = study.algorithms[algorithm].settings_on(environment)
+    there = set(multiverse.tables.there)
     asked: dict[tuple[str, str], list[Question]] = {}
     for question in multiverse.questions:
         if environment in question.environments():
@@ -137,7 +138,7 @@ def _rows(multiverse: Multiverse, variant: Variant) -> Iterator[dict[str, Any]]:
         interval = statistics.median_interval(times) if len(times) else statistics.NO_INTERVAL
         yield {
             "environment": environment,
-            "universe": variant.runs[0].digest,
+            "universe": variant.digest,
             "policy": policy,
             "against": against,
             **{SETTING + key: value_text(value) for key, value in variant.varied.items()},
@@ -145,9 +146,9 @@ def _rows(multiverse: Multiverse, variant: Variant) -> Iterator[dict[str, Any]]:
             "main": all(
                 main.get(key) == variant.varied.get(key) for key in choices if len(choices[key]) > 1
             ),
-            "timesteps": variant.resolved["timesteps"],
+            "timesteps": variant.settings["timesteps"],
             "threshold": threshold,
-            "runs": sum(run in multiverse.evaluations for run in variant.runs),
+            "runs": sum(run in there for run in variant.runs),
             "runs_planned": len(variant.runs),
             "arrived": len(arrived),
             "median": arrivals.median_cell(times) if len(times) else np.nan,

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from ablations.choices import arrivals_of
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -73,6 +72,11 @@ def draw(table: pd.DataFrame) -> Figure:
     figure.legend(handles=handles, loc="outside upper center", ncols=4)
     add_note(figure, note(table))
     return figure
+
+
+def arrivals_of(cell: Any) -> list[float]:
+    """The timesteps in a cell, which pandas has read as one number where no cell has two."""
+    return [] if pd.isna(cell) else [float(timestep) for timestep in str(cell).split()]
 
 
 def text_of(value: Any) -> str:

@@ -16,17 +16,17 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from suite import SuiteError
+from suite import SuiteError, config
 from suite.command import make_parser, write_result
-from suite.config.kinds import AUTHORS, DEEP_OF_SOURCE, LIBRARY, POWR
+from suite.config.models import AUTHORS, DEEP_OF_SOURCE, LIBRARY, POWR
 from suite.plots.style import COLUMN_WIDTH, STYLE
 from suite.results.tables import read_table
 
 # Modules of suite/plots that `draw` a figure. TABLES names the tables that one is drawn from; a
 # figure without it shows the paper's algorithms at a scale, and is drawn from its `Tables`.
 FIGURES = (
-    *("training_curves", "threshold_boxplots", "ladder"),
-    *("multiverse", "theory", "choices", "planners"),
+    *("training_curves", "threshold_boxplots", "ranking"),
+    *("multiverse", "theory"),
 )
 PANELS_A_ROW = 3
 # Nothing that changes from one drawing to the next: no date, no version of the drawing library.
@@ -155,9 +155,15 @@ def files(
     return found
 
 
+def draw_files(module: Any, folder: Path, base: Path, *data: Any) -> dict[Path, bytes]:
+    """The figure of a module with these data, or with the tables that it names, from a folder."""
+    found = data or [read_table(folder / f"{table}.csv") for table in module.TABLES]
+    return files(lambda tables: module.draw(*tables), found, base)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     description = "Draw one figure of a scale as PDF, SVG and PNG."
-    parser = make_parser("figure", description, "--scale", "--results", "--out-dir")
+    parser = make_parser("figure", description, "--scale", "--envs", "--results", "--out-dir")
     parser.add_argument("name", choices=FIGURES)
     parser.add_argument(
         "--authors",
@@ -166,16 +172,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "the file's name then ends in _authors",
     )
     options = parser.parse_args(arguments)
-    folder = options.results / options.scale
     stem = f"{options.name}_authors" if options.authors else options.name
 
     def make() -> dict[Path, bytes]:
+        study = config.load(options.envs)
+        folder = (options.results or study.results) / options.scale
         module = importlib.import_module(f"suite.plots.{options.name}")
-        if hasattr(module, "TABLES"):
-            data = [read_table(folder / f"{table}.csv") for table in module.TABLES]
-        else:
-            data = [of_paper(read_tables(folder), AUTHORS if options.authors else LIBRARY)]
-        base = (options.out_dir or folder) / stem
-        return files(lambda tables: module.draw(*tables), data, base)
+        data = []
+        if not hasattr(module, "TABLES"):
+            tables, source = read_tables(folder), AUTHORS if options.authors else LIBRARY
+            data = [of_paper(tables, source) if study.replication else deterministic(tables)]
+        return draw_files(module, folder, (options.out_dir or folder) / stem, *data)
 
     return write_result(parser.prog, make)

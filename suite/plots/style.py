@@ -56,7 +56,6 @@ KNOWN = {
     "ppo": Look("#1E88E5", (7, 2), "D", 1.0),
     "trpo": Look("#E69F00", (5, 1.5, 1, 1.5), "v", 1.0),
 }
-EXTENSION = Look("#882255", (9, 1), "*", 1.5)  # OptimisticPOWR
 # Policies are shown apart for POWR alone: in one colour, since it is one algorithm.
 SAMPLED = KNOWN["powr"]._replace(dashes=(2, 1), marker="d")
 SPARE = (
@@ -73,7 +72,7 @@ def looks(algorithms: Iterable[str]) -> dict[str, Look]:
     Under the authors' settings an algorithm looks as under its own, where that is not there too.
     """
     algorithms = list(algorithms)
-    known = {"powr-sampled": SAMPLED, "optimistic-powr": EXTENSION}
+    known = {"powr-sampled": SAMPLED}
     for name in algorithms:
         own = name.removesuffix("-authors").removesuffix("-deterministic")
         if name in KNOWN or (own in KNOWN and own not in algorithms):

@@ -15,7 +15,7 @@ import baselines
 from suite.claims.ledger import Judged
 from suite.claims.page import Group, Sentence, joint_text, joint_verdict, sentences
 from suite.claims.verdicts import NOT_REPRODUCED, NOT_TESTED, PARTLY, REPRODUCED
-from suite.config.kinds import DEEP_OF_SOURCE, KINDS, POWR, TEXTBOOK
+from suite.config.models import DEEP_OF_SOURCE, POWR, TEXTBOOK
 from suite.multiverse import Share
 from suite.names import algorithm_name
 
@@ -137,7 +137,7 @@ def _quicker(summary: pd.DataFrame) -> str:
     texts = []
     for policy in ("deterministic", "sampled"):
         own = medians(summary, [POWR], policy)
-        explores = summary["class"].map(baselines.samples_to_explore)
+        explores = summary["class"].isin(baselines.EXPLORERS)
         rows = summary[~explores] if policy == "sampled" else summary
         others = medians(rows, list(DEEP_OF_SOURCE.values()), policy)
         texts.append(f"{policy} {_times(own)} (best {policy} baseline: {_named(others)})")
@@ -192,10 +192,9 @@ SEEN = {
 
 
 def beyond(summary: pd.DataFrame) -> str:
-    """What textbook methods and the extension say, in three sentences."""
+    """What textbook methods say, in two sentences."""
     own = medians(summary, [POWR], "deterministic")
     peers = medians(summary, [TEXTBOOK], "deterministic")
-    extension = medians(summary[summary["class"] == "optimistic_powr"], KINDS, "deterministic")
     fewer = [
         name
         for name, (time, _) in own.items()
@@ -204,9 +203,7 @@ def beyond(summary: pd.DataFrame) -> str:
     return (
         f"By the median of deterministic policies, a textbook method needs fewer timesteps than "
         f"POWR on {len(fewer)} of {len(own)} environments. On {', '.join(own)}, the medians are "
-        f"{_times(own)} for POWR and {_named(peers)} for the best textbook method. "
-        f"[OptimisticPOWR](docs/beyond.md), this project's extension, which departs from the "
-        f"paper, needs {_times(extension)}."
+        f"{_times(own)} for POWR and {_named(peers)} for the best textbook method."
     )
 
 

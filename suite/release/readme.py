@@ -24,9 +24,9 @@ def blocks(root: Path) -> dict[str, str]:
     """The generated parts by name."""
     document = ledger.load(root / "claims.yaml")
     judged = ledger.read_judged(root / SCALE / "claims.csv", document)
-    algorithms = config.load(root / "envs.yaml")["algorithms"]
+    algorithms = config.load(root / "envs.yaml").algorithms
     summary = read_table(root / SCALE / "summary.csv")
-    summary["class"] = [algorithms[name]["class"] for name in summary["algorithm"]]
+    summary["class"] = [algorithms[name].class_ for name in summary["algorithm"]]
     found = multiverse.read(root / "results")
     return {
         "answer": "**" + answer.answer(judged, document, found).replace(".", ".**", 1),

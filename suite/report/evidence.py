@@ -8,7 +8,6 @@ from urllib.parse import quote, urlencode
 from suite.claims.ledger import Judged
 from suite.claims.page import condition, findings_text
 from suite.config import Run
-from suite.release.cards import has_agent
 
 
 class RunGroup(NamedTuple):
@@ -20,15 +19,15 @@ class RunGroup(NamedTuple):
     files: list[tuple[int, str, list[str]]]  # seed, where its files are, and what they end in
 
 
-def group_runs(planned: Iterable[Run], there: Mapping[Run, Mapping[str, Any]]) -> list[RunGroup]:
-    """All planned runs; `there` has the JSON of those that are, the others have no files."""
+def group_runs(planned: Iterable[Run], has_agent: Mapping[Run, bool]) -> list[RunGroup]:
+    """All planned runs; `has_agent` knows those that are there, the others have no files."""
     groups: dict[tuple[str, str], RunGroup] = {}
     for run in planned:
         key = (run.environment, run.algorithm)
         group = groups.setdefault(key, RunGroup(*key, f"runs-{len(groups)}", []))
         address = quote(run.path.relative_to(run.scale).with_suffix("").as_posix())
-        agent = ["npz"] if has_agent(there.get(run, {})) else []
-        group.files.append((run.seed, address, ["csv", "json", *agent] if run in there else []))
+        agent = ["npz"] if has_agent.get(run) else []
+        group.files.append((run.seed, address, ["csv", "json", *agent] if run in has_agent else []))
     return list(groups.values())
 
 

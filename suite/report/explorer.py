@@ -6,13 +6,13 @@ arrivals as suite/results does.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
 
-from suite.config import Run
-from suite.config.kinds import DEEP_OF_SOURCE, KINDS, LIBRARY, POWR
+from suite.config import Run, Study
+from suite.config.models import DEEP_OF_SOURCE, KINDS, LIBRARY, POWR
 from suite.names import algorithm_name
 from suite.plots.style import looks
 from suite.results.arrivals import POLICIES
@@ -34,7 +34,7 @@ ORDER = (*PAPER_KINDS, *(kind for kind in KINDS if kind not in PAPER_KINDS))
 
 
 def describe(
-    study: Mapping[str, Any],
+    study: Study,
     planned: Sequence[Planned],
     evaluations: pd.DataFrame,
     runs: Sequence[Run],
@@ -44,7 +44,7 @@ def describe(
     kind = {pair.algorithm: pair.kind for pair in planned}
     algorithms = sorted(kind, key=lambda name: ORDER.index(kind[name]))
     kinds = list(dict.fromkeys(kind[name] for name in algorithms))
-    class_of = {name: study["algorithms"][name]["class"].replace("_", "-") for name in algorithms}
+    class_of = {name: study.algorithms[name].class_.replace("_", "-") for name in algorithms}
     look_of = looks(dict.fromkeys(class_of.values()))
     # At first the page shows what the paper's figures show.
     shown = [name for name in algorithms if kind[name] in PAPER_KINDS] or algorithms
@@ -57,7 +57,7 @@ def describe(
                 "key": name,
                 "name": algorithm_name(name),
                 "kind": place,
-                "source": study["algorithms"][name]["source"]["kind"],
+                "source": study.algorithms[name].source.kind,
                 "shown": name in shown,
                 "dashes": DASHES[place % len(DASHES)],
                 "width": 2.5 if kind[name] == POWR else 1.75,
@@ -82,7 +82,7 @@ def describe(
         "environments": [
             {
                 "name": name,
-                "thresholds": study["environments"][name]["thresholds"],
+                "thresholds": study.environments[name].thresholds,
                 "groups": groups,
             }
             for name, groups in environments.items()

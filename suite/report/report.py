@@ -27,8 +27,9 @@ from suite.names import algorithm_name
 from suite.release import answer
 from suite.report import explorer
 from suite.report.evidence import group_runs, show_claim
-from suite.results import aggregate, cost, summary_page
-from suite.results.tables import read_table
+from suite.results import aggregate, summary_page
+from suite.results.ranking import cost_text
+from suite.results.tables import read_results, read_table
 
 FOLDER = Path(__file__).parent
 SCRIPTS = ("vendor/uPlot.iife.min.js", "statistics.js", "tables.js", "explorer.js", "downloads.js")
@@ -56,8 +57,8 @@ FIGURES = {
         "closer together (seeds agree). An algorithm that does not arrive within its training has "
         "no box."
     ),
-    "ladder": (
-        "The ladder: median timesteps to the threshold of every algorithm: the paper's POWR, what "
+    "ranking": (
+        "The ranking: median timesteps to the threshold of every algorithm: the paper's POWR, what "
         "is beyond the paper, textbook methods and deep networks. The further left, the fewer."
     ),
     "multiverse": (
@@ -109,32 +110,34 @@ def integrity(script: str) -> str:
 
 def describe(options: argparse.Namespace) -> dict[str, Any]:
     """Everything that the template shows."""
-    folder = options.results / options.scale
     study, document = config.load(options.envs), ledger.load(options.claims)
+    results = options.results or study.results
+    folder = results / options.scale
     departures = deviations.load(options.deviations, document)["deviations"]
-    loaded = aggregate.load_runs(study, options.scale, options.results, partial=True)
-    judged = ledger.read_judged(folder / "claims.csv", document, loaded)
-    aggregate.read_arrivals(folder, loaded)  # raises if the tables are of other runs
-    summary, costs = (read_table(folder / name) for name in ("summary.csv", "cost.csv"))
-    planned = config.runs(study, options.scale)
-    groups = group_runs(planned, loaded.metadata)
-    multiverse, is_final = options.results / config.MULTIVERSE, options.scale == document["scale"]
-    found = universes.read(options.results) if is_final else []
+    tables = read_results(study, options.scale, folder)
+    judged = ledger.read_judged(folder / "claims.csv", document, tables)
+    names = ("summary.csv", "cost.csv", "origins.csv")
+    summary, costs, origins = (read_table(folder / name) for name in names)
+    planned = study.scale(options.scale).runs()
+    agents = dict(zip(tables.there, tables.training["has_agent"], strict=True))
+    groups = group_runs(planned, agents)
+    multiverse, is_final = results / config.MULTIVERSE, options.scale == document["scale"]
+    found = universes.read(results) if is_final else []
     reasons = []  # why the verdicts are not the last word
     if not is_final:
         reasons.append(
             f"These are results at the scale {options.scale}, with "
-            f"{study['scales'][options.scale]['seeds']} seeds. The paper's claims are about the "
+            f"{study.scale(options.scale).seeds} seeds. The paper's claims are about the "
             f"scale {document['scale']}."
         )
-    if loaded.missing:
+    if tables.missing:
         reasons.append(
-            f"{len(loaded.missing)} of {len(planned)} runs are missing; figures and tables show "
+            f"{len(tables.missing)} of {len(planned)} runs are missing; figures and tables show "
             "those that are there."
         )
     return {
         "scale": options.scale,
-        "runs": len(loaded.metadata),
+        "runs": len(tables.there),
         "runs_due": len(planned),
         "reasons": reasons,
         "headline": answer.answer(judged, document, found),
@@ -153,8 +156,8 @@ def describe(options: argparse.Namespace) -> dict[str, Any]:
         "explorer": explorer.describe(
             study,
             aggregate.plan(study, options.scale),
-            loaded.evaluations,
-            list(loaded.metadata),
+            tables.evaluations,
+            tables.there,
             document["level"],
         ),
         "script": (script := read_assets(SCRIPTS)),
@@ -166,16 +169,16 @@ def describe(options: argparse.Namespace) -> dict[str, Any]:
                 "times": summary_page.times(rows),
                 "returns": summary_page.returns(rows),
                 "bounds": summary_page.bounds_text(rows),
-                "cost": cost.as_text(costs[costs["environment"] == name]),
+                "cost": cost_text(costs[costs["environment"] == name]),
             }
             for name, rows in summary.groupby("environment", sort=False)
         ],
         "legend": summary_page.LEGEND,
         "deviations": departures,
         "claim_text": {claim["id"]: claim["claim"] for claim in document["claims"]},
-        "origins": summary_page.find_origins(
-            metadata["provenance"] for metadata in loaded.metadata.values()
-        ),
+        "origins": [
+            {**row, "packages": row["packages"].split(", ")} for row in origins.to_dict("records")
+        ],
         "groups": groups,
         "tables": TABLES,
     }
@@ -202,5 +205,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--figures", type=Path, nargs="+", default=[], help="SVGs in the order to show them"
     )
     options = parser.parse_args(arguments)
-    page = options.results / options.scale / "report.html"
-    return write_result(parser.prog, lambda: {page: render(describe(options))})
+
+    def make() -> dict[Path, str]:
+        results = options.results or config.load(options.envs).results
+        return {results / options.scale / "report.html": render(describe(options))}
+
+    return write_result(parser.prog, make)
