@@ -42,7 +42,7 @@ from typing import Any
 from optimistic_powr import OptimisticPOWR
 
 from powr import POWR
-from powr.environments.agent import Agent
+from powr.agent import Agent
 
 OWN = {"powr": POWR, "optimistic_powr": OptimisticPOWR}
 FAMILIES = ("classic", "deep", "planners")

@@ -16,7 +16,7 @@ import threadpoolctl
 from optimistic_powr import OptimisticPOWR
 
 from benchmarks.measure import MIB, RESULTS, Table, in_own_process, publish
-from powr.command.options import count
+from powr.shell import count
 from suite import config
 from suite.training import algorithms, provenance
 

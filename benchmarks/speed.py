@@ -16,8 +16,8 @@ import threadpoolctl
 
 from benchmarks import growth, growth_figure, june, printed_algorithm, tabular
 from benchmarks.measure import RESULTS, publish
-from powr.command.options import count
 from powr.files import write_together
+from powr.shell import count
 from suite.training import provenance
 
 BENCHMARKS = {

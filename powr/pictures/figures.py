@@ -9,8 +9,8 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from powr.environments.agent import Agent
-from powr.environments.episodes import env_name
+from powr.agent import Agent
+from powr.environment import env_name
 from powr.files import check_destination, check_suffix, written_aside
 from powr.pictures.layouts import GridMap, Plane, layout_of
 from powr.pictures.maps import draw_maps

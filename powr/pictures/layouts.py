@@ -12,8 +12,7 @@ import numpy as np
 from gymnasium.spaces import Box
 from numpy.typing import NDArray
 
-from powr.environments.episodes import env_name, layers_of
-from powr.environments.spaces import actions_of
+from powr.environment import actions_of, env_name, layers_of
 
 UP, DOWN, LEFT, RIGHT = (0, 1), (0, -1), (-1, 0), (1, 0)
 

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
-from powr.environments.agent import Agent
+from powr.agent import Agent
 from powr.pictures.layouts import GridMap
 from powr.pictures.quantities import COLOURS, QUANTITIES, value_and_policy
 

@@ -13,7 +13,7 @@ from matplotlib.patches import Patch
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from powr.environments.agent import Agent
+from powr.agent import Agent
 from powr.pictures.layouts import Plane, action_names
 from powr.pictures.quantities import COLOURS, QUANTITIES, value_and_policy
 

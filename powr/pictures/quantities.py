@@ -4,7 +4,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from powr.environments.agent import Agent
+from powr.agent import Agent
 
 QUANTITIES = {
     "value": "Value: expected discounted return",

@@ -19,9 +19,8 @@ from typing import Any
 import pandas as pd
 import yaml
 
-from powr.command.options import add_env_kwargs, count
-from powr.command.shell import BAD_INPUT
 from powr.files import write_together
+from powr.shell import BAD_INPUT, add_env_kwargs, count
 from suite import SuiteError, config
 from suite.command import Stopped, fail, handle, handlers_restored, make_parser, stop
 from suite.compare.study import SCALE, Choice, make_study
@@ -39,7 +38,7 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = make_parser("compare", __doc__, "--envs")
     add, default = parser.add_argument, "(default: %(default)s)"
     add("--env", required=True, metavar="ID", help="id of the environment")
-    add_env_kwargs(parser)
+    add_env_kwargs(add)
     add("--timesteps", required=True, type=count, metavar="N", help="environment steps per run")
     add("--seeds", type=count, default=3, metavar="N", help=f"seeds per algorithm {default}")
     about = "algorithms of envs.yaml (default: powr, optimistic-powr and all baselines that fit, "

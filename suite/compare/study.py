@@ -13,7 +13,7 @@ import gymnasium
 
 import baselines
 from powr import POWR
-from powr.environments.agent import Agent
+from powr.agent import Agent
 from suite import SuiteError, config
 from suite.config.kinds import AUTHORS
 from suite.results.aggregate import first_update

@@ -7,7 +7,7 @@ from typing import Any
 
 import baselines
 import powr
-from powr.environments.agent import Agent
+from powr.agent import Agent
 
 LIBRARY, AUTHORS = "library defaults", "authors' probable settings"
 POWR, EXTENSION, TEXTBOOK = "the paper's POWR", "beyond the paper", "textbook"

@@ -25,7 +25,7 @@ import numpy as np
 import threadpoolctl
 
 import baselines
-from powr.environments.agent import Agent
+from powr.agent import Agent
 from suite import SuiteError, config
 from suite.command import make_parser, write_result
 from suite.training import algorithms, environments, preflight, provenance

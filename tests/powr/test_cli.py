@@ -13,7 +13,7 @@ import pytest
 from optimistic_powr import OptimisticPOWR
 
 from powr import POWR
-from powr.command.main import main
+from powr.command import main
 from powr.kernels import Gaussian
 from tests.powr.environments import assert_same
 from tests.support.command_line import call, refused_in_one_line

@@ -5,8 +5,8 @@ import pickle
 
 import numpy as np
 import pytest
-
 from benchmarks.literal import kernels as reference
+
 from powr import POWR, kernels
 from powr.kernels import (
     Dirac,

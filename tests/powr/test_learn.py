@@ -11,8 +11,8 @@ from optimistic_powr import OptimisticPOWR
 from stable_baselines3.common.callbacks import EvalCallback
 
 from powr import POWR
-from powr.environments import interface
-from powr.environments.episodes import rollout
+from powr import environment as interface
+from powr.episodes import rollout
 from powr.kernels import Dirac, Exponential, Gaussian
 from powr.solvers.empirical_mdp import EmpiricalMDP
 from powr.tabular import TabularMDP, greedy_policy

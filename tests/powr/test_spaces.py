@@ -8,7 +8,7 @@ from gymnasium.vector.utils import concatenate, create_empty_array
 from optimistic_powr import OptimisticPOWR
 
 from powr import POWR
-from powr.environments.spaces import observations_of
+from powr.environment import observations_of
 from tests.powr.environments import Corridor, Untouchable, probabilities
 
 FINITE = {

@@ -3,11 +3,11 @@
 import gymnasium
 import numpy as np
 import pytest
+from benchmarks.literal import kernels as literal
+from benchmarks.literal.algorithm1 import algorithm1
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.literal import kernels as literal
-from benchmarks.literal.algorithm1 import algorithm1
 from powr import kernels
 from powr.kernels import Dirac, Exponential, Gaussian
 from powr.mirror_descent import mirror_descent, softmax
