@@ -113,10 +113,11 @@ def draw_maps(agent: Agent, layout: GridMap) -> Figure:
         colours = {cell: to_hex(shades[cell]) for cell in visited}
         fill_cells(panel, layout, (rows, columns), colours, size)
         panel.set_title(TITLES[name] if is_single else list(layout.states)[k], fontsize=9)
-        places = decimals(numbers[name][k][visits[k] > 0]) if name in numbers else 0
+        is_number = name in numbers and is_single
+        places = decimals(numbers[name][k][visits[k] > 0]) if is_number else 0
         for cell, colour in colours.items():
             ink = readable_on(colour)
-            if name in numbers and is_single:
+            if is_number:
                 text = f"{numbers[name][k][cell]:,.{places}f}"
                 write(panel, cell, text, ink, min(13, 55 / max(len(text), 4)) * size)
             else:
