@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.sparse.linalg import spsolve
 
-from powr.environments.episodes import limit_of
+from powr.environment import limit_of
 from powr.validation import SUM_TOLERANCE, check_finite, check_gamma, check_policy
 
 # Up to this many states a dense solve is the faster one.

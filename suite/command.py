@@ -13,8 +13,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from powr.command.shell import Parser
 from powr.files import write_together
+from powr.shell import Parser
 from suite import SuiteError
 
 STOPPING = (signal.SIGINT, signal.SIGTERM)

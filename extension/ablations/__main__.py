@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from extension.ablations import choices, page, planners, tables
-from powr.command.shell import exit_code
+from powr.shell import exit_code
 from suite import config
 from suite.command import make_parser, write_result
 from suite.plots.render import draw_files

@@ -14,7 +14,7 @@ from optimistic_powr.planner import Planner
 from optimistic_powr.track_record import TrackRecord
 from powr.data import History
 from powr.kernels import Kernel, Stationary
-from powr.policy import Policy, uniform_policy
+from powr.mirror_descent import Policy, uniform_policy
 
 # Transitions before the first plan: enough to fit a linear trend.
 _FIRST_PLAN = 20

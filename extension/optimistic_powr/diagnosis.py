@@ -6,7 +6,7 @@ import gymnasium
 import numpy as np
 from gymnasium.wrappers import NormalizeObservation
 
-from powr.environments.episodes import layers_of
+from powr.environment import layers_of
 
 # With fewer episodes there is too little evidence.
 _MANY_EPISODES = 40

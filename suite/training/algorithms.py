@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 import baselines
-from powr.environments.agent import Agent
-from powr.kernels import BUILT_IN, Kernel
+from powr.agent import Agent
+from powr.kernels import make_kernel
 from suite import SuiteError
 from suite.training import environments
 
@@ -57,11 +57,5 @@ def own_arguments(algorithm: dict[str, Any]) -> dict[str, Any]:
     if "policy" in algorithm:
         arguments["policy"] = algorithm["policy"]
     if "kernel" in arguments:
-        arguments["kernel"] = build_kernel(**arguments["kernel"])
+        arguments["kernel"] = make_kernel(**arguments["kernel"])
     return arguments
-
-
-def build_kernel(name: str, **parameters: Any) -> Kernel:
-    if name not in BUILT_IN:
-        raise ValueError(f"kernel {name} is not one of {', '.join(BUILT_IN)}")
-    return BUILT_IN[name](**parameters)

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 import threadpoolctl
 
-from powr.environments.agent import Agent
+from powr.agent import Agent
 from suite import SuiteError, config
 from suite.command import make_parser, write_result
 from suite.training import algorithms, preflight, provenance

@@ -5,11 +5,10 @@ import numpy as np
 import pytest
 from gymnasium.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete, Tuple
 from gymnasium.vector.utils import concatenate, create_empty_array
-from optimistic_powr import OptimisticPOWR
 
 from powr import POWR
-from powr.environments.spaces import observations_of
-from tests.powr.environments import Corridor, Untouchable, probabilities
+from powr.environment import observations_of
+from tests.powr.environments import Untouchable
 
 FINITE = {
     "Discrete": (Discrete(6, start=-2), 6),
@@ -92,41 +91,6 @@ def test_more_combinations_than_integers_are_hashed_alike_in_every_process():
 def test_what_lies_outside_a_space_is_refused(space, observation, message):
     with pytest.raises(ValueError, match=message):
         observations_of(space).states(observation)
-
-
-class Disguised(gymnasium.ObservationWrapper):
-    """A corridor of ten places, with its place told in other words."""
-
-    def __init__(self, space, tell):
-        super().__init__(Corridor())
-        self.observation_space, self.tell = space, tell
-
-    def observation(self, observation):
-        return self.tell(observation)
-
-
-DISGUISES = {
-    "Tuple": (Tuple([Discrete(2), Discrete(5)]), lambda i: divmod(i, 5)),
-    "Dict": (
-        Dict({"half": Discrete(2), "place": Discrete(5, start=3)}),
-        lambda i: {"half": i // 5, "place": 3 + i % 5},
-    ),
-}
-
-
-@pytest.mark.parametrize(("space", "tell"), DISGUISES.values(), ids=DISGUISES)
-@pytest.mark.parametrize("cls", [POWR, OptimisticPOWR])
-def test_an_agent_learns_the_same_from_any_finite_space(cls, space, tell, tmp_path):
-    plain, agent = cls(Corridor()).learn(105), cls(Disguised(space, tell)).learn(105)
-    assert agent.observation_space is space
-    assert agent.episode_returns == plain.episode_returns
-    told = [tell(place) for place in range(10)]
-    np.testing.assert_array_equal(agent.action_probabilities(told), probabilities(plain))
-    agent.save(tmp_path / "agent.npz")
-    loaded = cls.load(tmp_path / "agent.npz", Disguised(space, tell))
-    np.testing.assert_array_equal(loaded.action_probabilities(told), probabilities(plain))
-    with pytest.raises(ValueError, match="observation space"):
-        cls.load(tmp_path / "agent.npz", Disguised(MultiDiscrete([2, 7]), tell))
 
 
 def test_images_are_refused_at_once_with_a_remedy():

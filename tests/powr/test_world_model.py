@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.literal import kernels as literal
-from benchmarks.literal.algorithm1 import algorithm1
-from powr import kernels
+from powr import kernels, literal
 from powr.kernels import Dirac, Exponential, Gaussian
+from powr.literal import algorithm1
 from powr.mirror_descent import mirror_descent, softmax
 from powr.solvers import exact
 from powr.tabular import TabularMDP

@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 
-from benchmarks.literal.algorithm1 import algorithm1
-from benchmarks.literal.kernels import gaussian
 from powr.kernels import Exponential, Gaussian
+from powr.literal import algorithm1, gaussian
 from powr.mirror_descent import kl_step, softmax
 from powr.tabular import TabularMDP
 from powr.world_model import WorldModel

@@ -1,6 +1,6 @@
-"""Time and memory of OptimisticPOWR over 200,000 timesteps, settings as in envs.yaml.
+"""Time and memory of OptimisticPOWR over 200,000 timesteps, settings as in the study.
 
-    python -m benchmarks.long_run [--timesteps N] [--env NAME ...] [--out FOLDER]
+    python extension/long_run.py [--timesteps N] [--env NAME ...] [--out FILE]
 
 Prints the table and writes it as CSV. It takes about two CPU minutes.
 """
@@ -8,20 +8,24 @@ Prints the table and writes it as CSV. It takes about two CPU minutes.
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import time
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import threadpoolctl
 from optimistic_powr import OptimisticPOWR
 
-from benchmarks.measure import MIB, RESULTS, Table, in_own_process, publish
-from powr.command.options import count
+from powr.files import write_together
+from powr.shell import count
 from suite import config
 from suite.training import algorithms, provenance
 
 DOUBLINGS = 6
+MIB = 2**20
 ENVIRONMENTS = ("FrozenLake-v1", "Taxi-v3", "MountainCar-v0")
+OUT = Path(__file__).parent / "results" / "long-run.csv"
 
 
 def train(name: str, timesteps: int) -> list[dict[str, Any]]:
@@ -47,18 +51,19 @@ def train(name: str, timesteps: int) -> list[dict[str, Any]]:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.long_run", description=__doc__.splitlines()[0]
-    )
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--timesteps", type=count, default=200_000, help="default: %(default)s")
     parser.add_argument("--env", nargs="+", choices=ENVIRONMENTS, default=list(ENVIRONMENTS))
-    parser.add_argument("--out", type=Path, default=RESULTS, help="default: benchmarks/results")
+    parser.add_argument("--out", type=Path, default=OUT)
     options = parser.parse_args(arguments)
-    question = f"One agent for {options.timesteps:,} timesteps, seed 0, each environment a process"
-    runs = [
-        in_own_process("benchmarks.long_run:train", name, options.timesteps) for name in options.env
-    ]
-    publish(Table("long-run", question, [row for run in runs for row in run]), options.out)
+    processes = multiprocessing.get_context("spawn")
+    rows = []
+    for name in options.env:  # each in a process whose memory is its own
+        with processes.Pool(1) as pool:
+            rows += pool.apply(train, (name, options.timesteps))
+    table = pd.DataFrame(rows)
+    print(table.to_string(index=False, float_format="{:,.3g}".format))
+    write_together({options.out: table.to_csv(index=False)})
 
 
 if __name__ == "__main__":

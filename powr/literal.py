@@ -1,17 +1,22 @@
 """Algorithm 1 (POWR) exactly as printed: one-hot E, explicit inverses, softmax, loop.
 
+The judge of everything else: tests compare the fast code with it. Kernels are functions of two
+states, and matrices are filled entry by entry.
+
 One extension: `terminated`. The printed algorithm knows no end of an episode; here row i of M
 is multiplied by 1 - d_i, so that nothing is expected after a terminated transition.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from benchmarks.literal.kernels import PairKernel, gram
+PairKernel = Callable[[Sequence[float], Sequence[float]], float]
+Bandwidth = float | Sequence[float]
 
 
 @dataclass(frozen=True)
@@ -73,3 +78,33 @@ def algorithm1(
 def softmax(exponents: np.ndarray) -> np.ndarray:
     weights = np.exp(exponents)
     return weights / weights.sum(axis=1, keepdims=True)
+
+
+def gram(kernel: PairKernel, xs: Sequence, ys: Sequence) -> np.ndarray:
+    matrix = np.empty((len(xs), len(ys)))
+    for i in range(len(xs)):
+        for j in range(len(ys)):
+            matrix[i, j] = kernel(xs[i], ys[j])
+    return matrix
+
+
+def dirac() -> PairKernel:
+    return lambda x, y: 1.0 if np.array_equal(x, y) else 0.0
+
+
+def gaussian(bandwidth: Bandwidth) -> PairKernel:
+    """exp(-||x - y||^2 / (2 sigma^2)), each dimension measured in units of its bandwidth."""
+    return lambda x, y: math.exp(-(scaled_distance(x, y, bandwidth) ** 2) / 2)
+
+
+def exponential(bandwidth: Bandwidth) -> PairKernel:
+    """exp(-||x - y|| / sigma), each dimension measured in units of its bandwidth."""
+    return lambda x, y: math.exp(-scaled_distance(x, y, bandwidth))
+
+
+def scaled_distance(x: Sequence[float], y: Sequence[float], bandwidth: Bandwidth) -> float:
+    total = 0.0
+    for i in range(len(x)):
+        sigma = bandwidth if isinstance(bandwidth, int | float) else bandwidth[i]
+        total += ((x[i] - y[i]) / sigma) ** 2
+    return math.sqrt(total)

@@ -1,4 +1,4 @@
-"""Facts about an environment, and one episode of an agent in it."""
+"""One episode of an agent, step by step."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import gymnasium
-from gymnasium.wrappers import TimeLimit
+
+from powr.environment import env_name, limit_of
 
 if TYPE_CHECKING:
-    from powr.environments.agent import Agent
+    from powr.agent import Agent
 
 
 class Moment(NamedTuple):
@@ -50,23 +51,3 @@ def time_limit(env: gymnasium.Env, max_steps: int | None = None) -> int:
             f"{env_name(env)} has no time limit, so an episode may never end: give max_steps"
         )
     return min(limits)
-
-
-def limit_of(env: gymnasium.Env) -> int | None:
-    """The time limit of an environment, as registered or else as wrapped."""
-    if env.spec and env.spec.max_episode_steps:
-        return env.spec.max_episode_steps
-    wrappers = [layer for layer in layers_of(env) if isinstance(layer, TimeLimit)]
-    return min((wrapper._max_episode_steps for wrapper in wrappers), default=None)
-
-
-def layers_of(env: gymnasium.Env) -> Iterator[gymnasium.Env]:
-    """The environment, and what it wraps."""
-    while isinstance(env, gymnasium.Wrapper):
-        yield env
-        env = env.env
-    yield env
-
-
-def env_name(env: gymnasium.Env) -> str:
-    return env.spec.id if env.spec else str(env)

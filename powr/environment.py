@@ -1,6 +1,7 @@
-"""The spaces that POWR accepts: Discrete actions, and observations turned into states.
+"""An environment as an agent sees it: observations are states, actions count from 0.
 
-A state is an integer where there are finitely many observations, else a vector of numbers.
+A state is an integer where there are finitely many observations, else a vector of numbers. What the
+environment returns is checked here and nowhere else.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import math
 import operator
+import warnings
 from collections.abc import Iterator
 from typing import Any, Protocol
 
@@ -15,22 +17,156 @@ import gymnasium
 import numpy as np
 from gymnasium.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete, Space, Tuple
 from gymnasium.vector.utils import batch_space, iterate
+from gymnasium.wrappers import TimeLimit
 from numpy.typing import NDArray
 
-from powr.kernels import Dirac, Exponential, Kernel
-from powr.validation import check_numeric, check_states
-
-# Bandwidths are this fraction of the range of a dimension.
-_FRACTION_OF_RANGE = 1 / 3
-
-# Bounds beyond this stand for "unbounded", as the largest single-precision number does.
-_LARGEST_BOUND = 1e30
+from powr.validation import LARGEST, check_numeric, check_states
 
 # In more dimensions all distances are similar, and kernels of them are slow.
 MOST_DIMENSIONS = 256
 
 # Up to here the combinations of several finite spaces are numbered one by one.
 _LARGEST_NUMBER = 2**63 - 1
+
+# What gymnasium's calls return.
+_RESET = ("observation", "info")
+_STEP = ("observation", "reward", "terminated", "truncated", "info")
+
+# Steps of one episode after which an environment without a time limit is warned about.
+_LONG_EPISODE = 10_000
+
+
+class Interface:
+    """What an agent sees of an environment.
+
+    Parameters
+    ----------
+    env : gymnasium.Env or str
+        An environment, or the id of one.
+
+    Attributes
+    ----------
+    observations : Observations
+        Turns observations into states.
+    n_actions : int
+    first_action : int
+        The environment's number of action 0.
+    """
+
+    def __init__(self, env: gymnasium.Env | str):
+        if isinstance(env, str):
+            env = gymnasium.make(env)
+        if not isinstance(env, gymnasium.Env):
+            raise TypeError(f"env must be a gymnasium.Env or the id of one, got {env!r}")
+        self.env = env
+        self.observations = observations_of(env.observation_space)
+        actions = actions_of(env)
+        self.n_actions, self.first_action = int(actions.n), int(actions.start)
+        self._steps = 0
+        self._may_warn = limit_of(env) is None
+
+    def reset(self, seed: int) -> int | NDArray:
+        self._steps = 0
+        observation, _ = self._unpacked(self.env.reset(seed=seed), "reset", _RESET)
+        return self._state(observation)
+
+    def step(self, action: int) -> tuple[int | NDArray, float, bool, bool]:
+        """Next state, reward, whether the episode terminated, whether it was truncated."""
+        answer = self._unpacked(self.env.step(self.first_action + action), "step", _STEP)
+        observation, paid, terminated, truncated, _ = answer
+        state, reward = self._state(observation), _number(paid)
+        if reward is None:
+            raise self._error(f"the reward {paid!r}", "it must be one number, and not in an array")
+        if not math.isfinite(reward):
+            raise self._error(f"the reward {reward}", "it must be finite")
+        if abs(reward) > LARGEST:
+            raise self._error(
+                f"the reward {reward}",
+                f"it must be at most {LARGEST:g} in size: scale rewards by "
+                "gymnasium.wrappers.TransformReward",
+            )
+        self._steps += 1
+        if self._may_warn and self._steps == _LONG_EPISODE:
+            self._may_warn = False
+            warnings.warn(
+                f"{env_name(self.env)} has no time limit, and an episode has not ended after "
+                f"{_LONG_EPISODE:,} steps: POWR learns between episodes, so set a limit by "
+                "gymnasium.wrappers.TimeLimit",
+                stacklevel=4,
+            )
+        return state, reward, bool(terminated), bool(truncated)
+
+    def _state(self, observation: Any) -> int | NDArray:
+        try:
+            state = self.observations.state(observation)
+        except (TypeError, ValueError) as error:
+            raise self._error(
+                f"observation {observation!r}",
+                f"{error}. Change observation_space or what is returned, for example by "
+                "gymnasium.wrappers.TransformObservation",
+            ) from error
+        if not isinstance(state, int) and not np.isfinite(state).all():
+            raise self._error(f"observation {observation}", "it must be finite")
+        return state
+
+    def _unpacked(self, answer: Any, call: str, names: tuple[str, ...]) -> Any:
+        """The answer of a call, if it has as many parts as gymnasium gives it."""
+        is_split = isinstance(answer, tuple | list)
+        if is_split and len(answer) == len(names):
+            return answer
+        found = f"{len(answer)} values" if is_split else repr(answer)
+        raise self._error(
+            f"{found} from {call}",
+            f"it must return {', '.join(names)}. Change {call}, or wrap an environment of the "
+            "older gym by the package shimmy",
+        )
+
+    def _error(self, returned: str, fault: str) -> ValueError:
+        return ValueError(
+            f"{env_name(self.env)} returned {returned} at step {self._steps} of an episode: "
+            f"{fault}. The agent keeps the transitions before it"
+        )
+
+
+def _number(reward: Any) -> float | None:
+    """A reward in double precision; None if it is not one number."""
+    try:
+        if isinstance(reward, float | int) or not (isinstance(reward, str) or np.ndim(reward)):
+            return float(reward)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    return None
+
+
+# -- facts ----------------------------------------------------------------------------------------
+
+
+def make(env_id: str, **arguments: Any) -> gymnasium.Env:
+    """The environment of an id; whatever hinders it is a ValueError."""
+    try:
+        return gymnasium.make(env_id, **arguments)
+    except Exception as error:  # an environment may raise anything
+        raise ValueError(f"{env_id} cannot be made: {error}") from error
+
+
+def limit_of(env: gymnasium.Env) -> int | None:
+    """The time limit of an environment, as registered or else as wrapped."""
+    if env.spec and env.spec.max_episode_steps:
+        return env.spec.max_episode_steps
+    wrappers = [layer for layer in layers_of(env) if isinstance(layer, TimeLimit)]
+    return min((wrapper._max_episode_steps for wrapper in wrappers), default=None)
+
+
+def layers_of(env: gymnasium.Env) -> Iterator[gymnasium.Env]:
+    """The environment, and what it wraps."""
+    while isinstance(env, gymnasium.Wrapper):
+        yield env
+        env = env.env
+    yield env
+
+
+def env_name(env: gymnasium.Env) -> str:
+    return env.spec.id if env.spec else str(env)
 
 
 # -- actions --------------------------------------------------------------------------------------
@@ -269,16 +405,3 @@ def _digits(space: Space, observation: Any, name: str) -> Iterator[tuple[int, in
     if outside.any():
         raise ValueError(f"{name} must lie within {space}, got {values[outside].flat[0]}")
     yield from zip(digits.ravel().tolist(), sizes.ravel().tolist(), strict=True)
-
-
-# -- kernels --------------------------------------------------------------------------------------
-
-
-def default_kernel(space: Space, states: NDArray) -> Kernel:
-    """Dirac on a finite space, else exponential with bandwidths from bounds or from the data."""
-    if not isinstance(space, Box):
-        return Dirac()
-    low, high = (bound.astype(float).ravel() for bound in (space.low, space.high))
-    bounded = (low > -_LARGEST_BOUND) & (high < _LARGEST_BOUND)
-    spread = np.where(bounded, high - np.where(bounded, low, 0.0), np.ptp(states, axis=0))
-    return Exponential(np.where(spread > 0, spread * _FRACTION_OF_RANGE, 1.0))

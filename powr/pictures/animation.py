@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
-from powr.environments.agent import Agent
-from powr.environments.episodes import Moment, rollout
-from powr.environments.spaces import actions_of
+from powr.agent import Agent
+from powr.environment import actions_of
+from powr.episodes import Moment, rollout
 from powr.files import check_destination, check_suffix, written_aside
-from powr.pictures.layouts import action_names
+from powr.pictures.names import action_names
 
 # Pixels.
 HEIGHT, MAX_PICTURE_WIDTH, PANEL_WIDTH = 240, 480, 200
