@@ -139,7 +139,7 @@ def continuous_error(gamma: float, n: int, seed: int) -> float:
         Exponential(0.5),
         2,
         regularization=factor * n**power,
-        method="low_rank",
+        method="nystrom",
         tolerance=1e-6,
         max_rank=300,
     ).fit(*models.continuous_sample(n, np.random.default_rng([seed, n])))

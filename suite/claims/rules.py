@@ -12,9 +12,7 @@ from typing import Literal
 import numpy as np
 from scipy import stats
 
-from suite.results import statistics
-from suite.results.statistics import Interval
-from suite.verdicts.cells import (
+from suite.claims.cells import (
     FAILS,
     FEWEST_SEEDS_FOR_SPREAD,
     UNDECIDED,
@@ -24,7 +22,9 @@ from suite.verdicts.cells import (
     count,
     verdict,
 )
-from suite.verdicts.runs import Definition
+from suite.claims.runs import Definition
+from suite.results import statistics
+from suite.results.statistics import Interval
 
 EVALUATIONS_AT_THE_END = 5
 CHECKPOINTS = [round(10 ** (exponent / 2)) for exponent in range(6, 13)]  # 1,000, 3,162, ...

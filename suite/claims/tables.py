@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
 import pandas as pd
 
+from suite.claims.cells import Comparison
+from suite.claims.document import Theorem
+from suite.claims.judge import Judged, verdict_of
+from suite.claims.theorems import Outcome
 from suite.results.statistics import NO_INTERVAL
-from suite.verdicts.cells import Comparison
-from suite.verdicts.judge import Judged, verdict_of
 
 DIGITS = 6  # those that another processor computes alike
 KEY = ["protocol", "settings", "sentence", "environment", "threshold"]
@@ -88,4 +90,23 @@ def sentences(judged: Sequence[Judged]) -> pd.DataFrame:
     return pd.DataFrame(
         {**dict(zip(KEY, key, strict=False)), "verdict": verdict_of(list(cells))}
         for key, cells in ordered
+    )
+
+
+def theory(theorems: Sequence[Theorem], found: Mapping[str, Outcome]) -> pd.DataFrame:
+    """One row per number that a verdict on the paper's theory rests on."""
+    return pd.DataFrame(
+        {
+            "id": theorem.id,
+            "place": theorem.place,
+            "verdict": found[theorem.id].verdict,
+            "subject": each.subject,
+            "statistic": each.statistic,
+            "estimate": rounded(each.estimate),
+            "low": rounded(each.interval.low),
+            "high": rounded(each.interval.high),
+            "supports": each.supports,
+        }
+        for theorem in theorems
+        for each in found[theorem.id].findings
     )

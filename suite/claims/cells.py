@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
+from suite.claims.runs import Evaluations, Policy, Runs
 from suite.results.statistics import NO_INTERVAL, Interval
-from suite.verdicts.runs import Evaluations, Policy, Runs
 
 HOLDS, FAILS, UNDECIDED = "holds", "fails", "undecided"
 

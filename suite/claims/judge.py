@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from suite.verdicts.cells import FAILS, HOLDS, UNDECIDED, Cell, Question
-from suite.verdicts.document import Document
-from suite.verdicts.rules import RULES
-from suite.verdicts.runs import Evaluations
+from suite.claims.cells import FAILS, HOLDS, UNDECIDED, Cell, Question
+from suite.claims.document import Document
+from suite.claims.rules import RULES
+from suite.claims.runs import Evaluations
 
 POWR = "powr"
 
@@ -76,19 +76,14 @@ def question_of(
 ) -> Question:
     protocol = document.protocols[case.protocol]
     baselines = document.sets[case.settings].baselines
-    place = started(document, environment, protocol.baselines)
+    place = document.started(environment, protocol.baselines)
     return Question(
         evaluations,
-        (started(document, environment, protocol.powr), POWR),
+        (document.started(environment, protocol.powr), POWR),
         {name: (place, algorithm) for name, algorithm in baselines.items()},
         threshold,
         document.level,
     )
-
-
-def started(document: Document, environment: str, starts: str) -> str:
-    """The study's name of an environment with these starts."""
-    return document.fixed.get(environment, environment) if starts == "fixed" else environment
 
 
 def sensitivities(document: Document, evaluations: Evaluations) -> Iterator[tuple[Judged, str]]:

@@ -1,11 +1,11 @@
-"""What was seen, in a few words, and marks for verdicts: for the README, the report and claims.md."""
+"""What was seen, in a few words, and marks of verdicts, for pages and reports."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from suite.verdicts.cells import FAILS, HOLDS, UNDECIDED
-from suite.verdicts.judge import Case, Judged
+from suite.claims.cells import FAILS, HOLDS, UNDECIDED
+from suite.claims.judge import Case, Judged
 
 IN_PART = "in part"
 MARKS = {HOLDS: "✔", IN_PART: "◐", FAILS: "✘", UNDECIDED: "?"}

@@ -1,14 +1,14 @@
-"""Rules on theorems: both sides are computed, so they need no runs.
+"""Rules on the paper's theory: both sides of a statement are computed, so they need no runs.
 
 Each function yields its findings; its arguments are the parameters that claims.yaml gives.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial, wraps
 from itertools import product
-from typing import Annotated, Any, Literal, get_type_hints
+from typing import Annotated, Any, Literal, NamedTuple, get_type_hints
 
 import gymnasium
 import numpy as np
@@ -17,22 +17,36 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from powr.tabular import TabularMDP
-from suite.claims.verdicts import (
-    HOLDS_IN_O_FORM,
-    HYPOTHESIS_TOO_WEAK,
-    IDENTITY_CHECKED,
-    MISPRINT,
-    NO_VIOLATION,
-    OPEN,
-    REFUTED,
-    Data,
-    Finding,
-    Outcome,
-    Parameters,
-    Rule,
-)
+from suite import config
 from suite.config.models import Block, Count
+from suite.results.statistics import NO_INTERVAL, Interval
 from suite.theory import counterexamples, estimation, inexact_pmd, operators, sobolev
+
+IDENTITY_CHECKED = "identity checked"  # the code computes what the formula says
+NO_VIOLATION = "no violation found"  # of a bound, tried where it could fail
+HOLDS_IN_O_FORM = "holds in O-form"  # a step of its proof fails; another gives the same order
+HYPOTHESIS_TOO_WEAK = "hypothesis too weak"  # false as printed; the case that the paper uses stands
+MISPRINT = "misprint"  # what is meant is plain, and nothing depends on it
+REFUTED = "refuted"  # by a counterexample
+OPEN = "open"
+
+
+class Finding(NamedTuple):
+    """One number that a verdict rests on."""
+
+    subject: str
+    statistic: str
+    estimate: float
+    interval: Interval = NO_INTERVAL
+    supports: bool = True
+
+
+class Outcome(NamedTuple):
+    verdict: str
+    findings: Sequence[Finding]
+
+
+Rule = Callable[[Any], Outcome]
 
 Gamma = Annotated[float, Field(gt=0, lt=1)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -50,7 +64,7 @@ Tables = Annotated[list[Table], Field(min_length=1)]
 Counts = Annotated[list[Count], Field(min_length=1)]
 Positives = Annotated[list[Positive], Field(min_length=1)]
 
-RULES: list[Rule] = []
+RULES: dict[str, Rule] = {}
 
 
 def theorem(verdict: str) -> Callable[[Callable[..., Iterator[Finding]]], Rule]:
@@ -61,14 +75,14 @@ def theorem(verdict: str) -> Callable[[Callable[..., Iterator[Finding]]], Rule]:
         fields: Any = {name: (hint, ...) for name, hint in hints.items() if name != "return"}
 
         @wraps(compute)
-        def rule(data: Data, parameters: Parameters, level: float) -> Outcome:
+        def rule(parameters: Block) -> Outcome:
             findings = list(compute(**dict(parameters)))
             supported = all(finding.supports for finding in findings)
             return Outcome(verdict if supported else REFUTED, findings)
 
-        model = pydantic.create_model(compute.__name__, __base__=Parameters, **fields)
+        model = pydantic.create_model(compute.__name__, __base__=Block, **fields)
         rule.__annotations__ = {"parameters": model}
-        RULES.append(rule)
+        RULES[compute.__name__] = rule
         return rule
 
     return decorate
@@ -131,12 +145,12 @@ def separable_spaces(seeds: Count, tolerance: Positive) -> Iterator[Finding]:
         yield identity(name, errors, tolerance, is_compatible)
 
 
-class AsPrinted(Parameters):
+class AsPrinted(Block):
     example: Literal[tuple(counterexamples.COUNTEREXAMPLES)]  # type: ignore[valid-type]
     if_it_fails: Literal[HOLDS_IN_O_FORM, HYPOTHESIS_TOO_WEAK, MISPRINT, REFUTED]  # type: ignore[valid-type]
 
 
-def as_printed(data: Data, parameters: AsPrinted, level: float) -> Outcome:
+def as_printed(parameters: AsPrinted) -> Outcome:
     """A printed statement, or a step of a proof, in its smallest critical case."""
     case = counterexamples.COUNTEREXAMPLES[parameters.example]()
     findings = [
@@ -150,7 +164,7 @@ def as_printed(data: Data, parameters: AsPrinted, level: float) -> Outcome:
     return Outcome(parameters.if_it_fails if is_correctable else REFUTED, findings)
 
 
-RULES.append(as_printed)
+RULES[as_printed.__name__] = as_printed
 
 
 Kind = Literal["none", "fixed", "fixed but for the last", "falling like 1/t"]
@@ -265,3 +279,9 @@ def sobolev_membership(
         # The check can fail: the greedy policy of the same action values is not in the space.
         subject = f"{n} transitions, greedy policy, smallest"
         yield Finding(subject, statistic, smallest, supports=smallest >= diverges)
+
+
+def parameters_of(rule: str, given: Mapping[str, Any], path: Any, name: str) -> Any:
+    """The parameters of a theorem, as its rule declares them."""
+    declared = get_type_hints(RULES[rule])["parameters"]
+    return config.check_model(dict(given), declared, path, "theory", name, "parameters")
