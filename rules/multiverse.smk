@@ -1,6 +1,14 @@
-# The paper's POWR in every plausible universe, the same at every scale.
+# The paper's POWR under every plausible combination of settings, the same at every scale.
 
 UNIVERSES = STUDY.run_files(MULTIVERSE, finished=PARTIAL) if STUDY.multiverse else []
+
+
+# What POWR is compared with, where it is there.
+BASELINES = [
+    path
+    for path in (STUDY.results / f"{scale}/evaluations.csv" for scale in ("paper", "fixed-starts"))
+    if path.exists()
+]
 
 
 # snakemake --cores 2 multiverse_runs
@@ -29,14 +37,11 @@ use rule verb as multiverse_tables with:
         study=STUDY.path,
         claims="claims.yaml",
         tables=rules.multiverse_aggregate.output,
-        baselines=[
-            STUDY.results / f"paper/{name}.csv" for name in (*RUN_TABLES, "summary")
-        ],
-        template="suite/multiverse/page.md.in",
+        baselines=BASELINES,
         code=CODE,
     output:
         universes=STUDY.results / "multiverse/universes.csv",
-        shares=STUDY.results / "multiverse/shares.csv",
+        counts=STUDY.results / "multiverse/counts.csv",
         page=STUDY.results / "multiverse/multiverse.md",
     log:
         LOGS / "multiverse/tables.log",

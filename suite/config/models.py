@@ -95,6 +95,7 @@ class Combination:
     settings: dict[str, Any]  # everything that decides the results of a run, but for its seed
     seeds: int
     varied: dict[str, Any]  # the settings that an ablation or the multiverse varies
+    tier: str = ""  # of the multiverse: what speaks for these settings
 
     @cached_property
     def digest(self) -> str:
@@ -279,15 +280,41 @@ class Ablation(Varied):
         return self._combinations(self.algorithms, dict.fromkeys(self.timesteps, self.seeds))
 
 
-class Multiverse(Varied):
+class Branch(Block):
+    """Plausible settings with the same evidence: every combination of the values of `settings`.
+
+    With `alternatives`, each combination once with each of these further settings.
+    """
+
+    tier: Text  # what speaks for them
+    environments: Names
+    settings: Choices
+    alternatives: list[dict[str, Any]] = Field(default=[{}], min_length=1)
+
+    def varied(self) -> list[dict[str, Any]]:
+        return [
+            dict(zip(self.settings, values, strict=True)) | alternative
+            for alternative in self.alternatives
+            for values in itertools.product(*self.settings.values())
+        ]
+
+
+class Multiverse(Plan):
     """The settings of one algorithm that nobody knows, with their plausible values."""
 
     algorithm: Text
-    seeds: Annotated[dict[str, Count], Field(min_length=1)]
-    settings: Choices
+    seeds: Count
+    branches: Annotated[list[Branch], Field(min_length=1)]
 
     def combinations(self) -> list[Combination]:
-        return self._combinations([self.algorithm], self.seeds)
+        found = []
+        for environment, timesteps in self.timesteps.items():
+            for branch in self.branches:
+                for varied in branch.varied() if environment in branch.environments else []:
+                    settings = self._study.resolve(environment, self.algorithm, timesteps, varied)
+                    given = (self._name, environment, self.algorithm, settings)
+                    found.append(Combination(*given, self.seeds, varied, branch.tier))
+        return found
 
 
 class Workflow(Block):
@@ -418,10 +445,11 @@ class Study(Block):
         for plan in self.ablations.values():
             check_known(plan.algorithms, algorithms, "ablations.algorithms")
         if scope := self.multiverse:
-            varied.append((MULTIVERSE, scope))
             check_known([scope.algorithm], algorithms, f"{MULTIVERSE}.algorithm")
-            check_known(scope.timesteps, scope.seeds, f"{MULTIVERSE}.timesteps")
-            check_known(scope.seeds, scope.timesteps, f"{MULTIVERSE}.seeds")
+            check_known(scope.timesteps, environments, f"{MULTIVERSE}.timesteps")
+            for number, branch in enumerate(scope.branches, 1):
+                place = f"{MULTIVERSE}.branches.{number}.environments"
+                check_known(branch.environments, scope.timesteps, place)
         for place, each in varied:
             check_known(each.timesteps, environments, f"{place}.timesteps")
             check_known(each.environments, each.timesteps, f"{place}.environments")
