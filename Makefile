@@ -98,7 +98,7 @@ unseen: $(READY) ## the same on environments that nothing was developed on, then
 	if $(BIN)/python -c "import Box2D"; then $(BIN)/snakemake --cores $(CORES) --config scale=lander -- results/lander/runs.csv; fi
 	$(BIN)/python -m benchmarks.sample_efficiency | tee results/sample-efficiency/table.md
 
-bench: $(READY) ## speed and growth of the solver: tables and figure in benchmarks/results
+bench: $(READY) ## speed and growth of the solver: tables in benchmarks/results
 	$(BIN)/python -m benchmarks.speed
 
 faults: $(READY) ## kill, fill and corrupt a running workflow; needs root for the full disk

@@ -136,7 +136,7 @@ def test_ruffs_security_rules_are_waived_only_where_listed():
         ("suite/compare/training.py", "S603"),  # this Python with names that were checked
         ("suite/release/cards.py", "S701"),  # and another one
         ("suite/release/verify.py", "S603"),  # snakemake with files that the manifest names
-        ("benchmarks/measure.py", "S603"),  # this Python with a benchmark's own arguments
+        ("benchmarks/speed.py", "S603"),  # this Python with a benchmark's own arguments
     }
 
 
