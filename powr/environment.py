@@ -330,9 +330,12 @@ class CompositeObservations:
             observations = list(observations)  # one row per observation, not per part
         if not isinstance(observations, list):
             try:
-                n = len(next(_leaves(self._space, observations)))
-                observations = iterate(batch_space(self._space, n), observations)
-            except (TypeError, KeyError, IndexError, StopIteration) as error:
+                part, leaf = self._space, observations
+                while isinstance(part, Tuple | Dict):
+                    key, part = _parts(part)[0]
+                    leaf = leaf[key]
+                observations = iterate(batch_space(self._space, len(leaf)), observations)
+            except (TypeError, KeyError, IndexError) as error:
                 raise ValueError(
                     f"observation must be of {self._space}, or a list of such, got {observations!r}"
                 ) from error
@@ -341,15 +344,6 @@ class CompositeObservations:
 
 def _parts(space: Tuple | Dict) -> list[tuple[Any, Space]]:
     return list(space.items() if isinstance(space, Dict) else enumerate(space))
-
-
-def _leaves(space: Space, observation: Any) -> Iterator[Any]:
-    """What an observation, or a batch of them, holds for each simple space within."""
-    if not isinstance(space, Tuple | Dict):
-        yield observation
-        return
-    for key, part in _parts(space):
-        yield from _leaves(part, observation[key])
 
 
 def _has_form(space: Space, observation: Any) -> bool:
