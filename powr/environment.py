@@ -75,14 +75,10 @@ class Interface:
         answer = self._unpacked(self.env.step(self.first_action + action), "step", _STEP)
         observation, paid, terminated, truncated, _ = answer
         state, reward = self._state(observation), _number(paid)
-        if reward is None:
-            raise self._error(f"the reward {paid!r}", "it must be one number, and not in an array")
-        if not math.isfinite(reward):
-            raise self._error(f"the reward {reward}", "it must be finite")
-        if abs(reward) > LARGEST:
+        if reward is None or not abs(reward) <= LARGEST:  # NaN included
             raise self._error(
-                f"the reward {reward}",
-                f"it must be at most {LARGEST:g} in size: scale rewards by "
+                f"the reward {paid!r}",
+                f"it must be one finite number of at most {LARGEST:g} in size: change it by "
                 "gymnasium.wrappers.TransformReward",
             )
         self._steps += 1
@@ -171,30 +167,16 @@ def env_name(env: gymnasium.Env) -> str:
 
 # -- actions --------------------------------------------------------------------------------------
 
-_DISCRETISE = """
-    levels = np.linspace(env.action_space.low, env.action_space.high, 5)
-    actions = gymnasium.spaces.Discrete(len(levels))
-    env = gymnasium.wrappers.TransformAction(env, lambda i: levels[i], actions)"""
-
-_ENUMERATE = """
-    sizes = np.broadcast_to({sizes}, env.action_space.shape)
-    actions = gymnasium.spaces.Discrete(sizes.prod())
-    env = gymnasium.wrappers.TransformAction(env, lambda i: np.unravel_index(i, sizes), actions)"""
-
 
 def actions_of(env: gymnasium.Env) -> Discrete:
-    """The action space, which must be Discrete; the error shows how to convert another one."""
+    """The action space, which must be Discrete."""
     space = env.action_space
     if isinstance(space, Discrete):
         return space
-    fault = f"the action space must be Discrete, got {space}"
-    if isinstance(space, Box):
-        raise ValueError(f"{fault}: choose some of its actions, for example{_DISCRETISE}")
-    if isinstance(space, MultiDiscrete | MultiBinary):
-        sizes = "env.action_space.nvec" if isinstance(space, MultiDiscrete) else "2"
-        remedy = _ENUMERATE.format(sizes=sizes)
-        raise ValueError(f"{fault}: number the combinations of its actions, for example{remedy}")
-    raise ValueError(f"{fault}: number its actions by gymnasium.wrappers.TransformAction")
+    raise ValueError(
+        f"the action space must be Discrete, got {space}: number some of its actions by "
+        "gymnasium.wrappers.TransformAction(env, lambda i: levels[i], Discrete(len(levels)))"
+    )
 
 
 # -- observations ---------------------------------------------------------------------------------
@@ -348,9 +330,12 @@ class CompositeObservations:
             observations = list(observations)  # one row per observation, not per part
         if not isinstance(observations, list):
             try:
-                n = len(next(_leaves(self._space, observations)))
-                observations = iterate(batch_space(self._space, n), observations)
-            except (TypeError, KeyError, IndexError, StopIteration) as error:
+                part, leaf = self._space, observations
+                while isinstance(part, Tuple | Dict):
+                    key, part = _parts(part)[0]
+                    leaf = leaf[key]
+                observations = iterate(batch_space(self._space, len(leaf)), observations)
+            except (TypeError, KeyError, IndexError) as error:
                 raise ValueError(
                     f"observation must be of {self._space}, or a list of such, got {observations!r}"
                 ) from error
@@ -359,15 +344,6 @@ class CompositeObservations:
 
 def _parts(space: Tuple | Dict) -> list[tuple[Any, Space]]:
     return list(space.items() if isinstance(space, Dict) else enumerate(space))
-
-
-def _leaves(space: Space, observation: Any) -> Iterator[Any]:
-    """What an observation, or a batch of them, holds for each simple space within."""
-    if not isinstance(space, Tuple | Dict):
-        yield observation
-        return
-    for key, part in _parts(space):
-        yield from _leaves(part, observation[key])
 
 
 def _has_form(space: Space, observation: Any) -> bool:

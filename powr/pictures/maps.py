@@ -183,7 +183,7 @@ def readable_on(colour: str) -> str:
 
 def decimals(numbers: NDArray) -> int:
     """Decimal places that distinguish the numbers of a map, at most four."""
-    extent = float(np.ptp(numbers))
-    if extent == 0 or (numbers == np.round(numbers)).all():
-        return 0 if (numbers == np.round(numbers)).all() else 2
+    if (numbers == np.round(numbers)).all():
+        return 0
+    extent = float(np.ptp(numbers)) or 0.1
     return int(np.clip(1 - np.floor(np.log10(extent)), 1, 4))

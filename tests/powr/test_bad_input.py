@@ -100,7 +100,7 @@ def test_discrete_observations_must_lie_within_their_space(observation, named):
 
 def test_states_that_lack_a_dimension_and_functions_of_another_shape_are_refused():
     model = WorldModel(Gaussian(1.0), 1).fit(np.eye(2), [0, 0], [0, 0], np.eye(2), [0, 0])
-    with pytest.raises(ValueError, match=r"states must have shape .*, by states\.reshape"):
+    with pytest.raises(ValueError, match="states must have shape"):
         model.reward(np.eye(2)[0])
     with pytest.raises(ValueError, match=r"f must return .* shape \(2,\) .*, got \(2, 1\)"):
         model.expect(lambda states: np.ones((2, 1)), np.eye(2))

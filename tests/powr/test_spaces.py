@@ -100,9 +100,9 @@ def test_images_are_refused_at_once_with_a_remedy():
 
 
 def test_the_remedy_for_continuous_actions_works():
-    names = {"env": gymnasium.make("Pendulum-v1"), "np": np, "gymnasium": gymnasium}
-    with pytest.raises(ValueError, match="action space must be Discrete") as caught:
-        POWR(names["env"])
-    recipe = "\n".join(line.strip() for line in str(caught.value).splitlines()[1:])
-    exec(recipe, names)  # noqa: S102
-    assert POWR(names["env"]).learn(420).n_actions == 5
+    env = gymnasium.make("Pendulum-v1")
+    with pytest.raises(ValueError, match="TransformAction") as caught:
+        POWR(env)
+    remedy = str(caught.value).partition("by ")[2]
+    names = {"env": env, "gymnasium": gymnasium, "Discrete": Discrete, "levels": np.eye(1) * [[2]]}
+    assert POWR(eval(remedy, names)).learn(220).n_actions == 1  # noqa: S307

@@ -216,7 +216,7 @@ def test_pickled_objects_are_refused_and_never_run(saved, path, monkeypatch):
     ("name", "array", "message"),
     [
         ("states", None, "states"),
-        ("states", np.zeros(105), "must be integers"),
+        ("states", np.zeros(105), "states must have shape"),
         ("last_states", np.zeros(1, int), "do not fit"),
         ("actions", np.full(105, 200, np.uint8), "actions must lie between 0 and 3, got 200"),
         ("terminated", np.zeros(3, bool), "all five arrays must have one length"),
