@@ -21,8 +21,9 @@ from suite.claims.page import (
 from suite.claims.rules.comparisons import Times
 from suite.results import aggregate
 from suite.results.statistics import Interval
+from suite.results.tables import read_results, to_csv
 from tests.support.pointers import is_test
-from tests.support.run_files import STUDY, csv_text, run_of, write_run
+from tests.support.run_files import RAW, STUDY, clock, csv_text, run_of, study_of, write_run
 
 ROOT = Path(__file__).parents[2]
 OTHER = {"name": "other settings", "label": "other", "counterparts": {"dqn": "dqn-other"}}
@@ -62,17 +63,19 @@ DEPARTURES = [
 @pytest.fixture
 def results(tmp_path):
     """POWR is at 0.8 from the second evaluation on, DQN from the third."""
-    for environment in STUDY["environments"]:
+    for environment in STUDY.environments:
         for seed in range(3):
             write_run(
                 tmp_path,
                 run_of(environment, "powr", seed),
                 csv_text({100: 0.0, 1000: 0.9, **({5000: 0.9} if "Frozen" in environment else {})}),
+                **clock({100: 0}, 0.1, 1.0),
             )
             write_run(
                 tmp_path,
                 run_of(environment, "dqn", seed),
                 csv_text({100: 0.0, 1000: 0.0, 5000: 0.9}),
+                **clock({100: 0}, 0.1, 1.0),
             )
     return tmp_path
 
@@ -85,8 +88,9 @@ def write_tables(results, study=STUDY):
 def gathered(results, study=STUDY):
     """What judge_all takes beside the claims."""
     write_tables(results, study)
-    loaded = aggregate.load_runs(study, "tiny", results, partial=True)
-    return ledger.gather(study, "tiny", loaded, results / "tiny"), "tiny", loaded
+    tables = read_results(study, "tiny", results / "tiny")
+    optima = ledger.read_optima(results / "tiny")
+    return ledger.gather(study, "tiny", tables, optima), "tiny", tables
 
 
 def judge(results, scale_of_paper="tiny", partial=False, others=("dqn",), study=STUDY):
@@ -114,7 +118,8 @@ class TestVerdict:
         assert len(judged.runs) == 6
         for seed in range(3):
             late = csv_text({100: 0.0, 1000: 0.0, 5000: 0.0})
-            write_run(results, run_of("FrozenLake-v1", "powr", seed), late)
+            spent = clock({100: 0}, 0.1, 1.0)
+            write_run(results, run_of("FrozenLake-v1", "powr", seed), late, **spent)
         assert judge(results).outcome.verdict == "not reproduced"
 
     def test_is_preliminary_at_other_scales_and_of_part_of_the_runs(self, results):
@@ -123,7 +128,7 @@ class TestVerdict:
         for seed in range(3):  # of an environment that the claim is not about
             (results / run_of("MountainCar-v0", "dqn", seed).path).unlink()
         assert not judge(results, partial=True).preliminary
-        four_seeds = {**STUDY, "scales": {"tiny": {**STUDY["scales"]["tiny"], "seeds": 4}}}
+        four_seeds = study_of({**RAW, "scales": {"tiny": {**RAW["scales"]["tiny"], "seeds": 4}}})
         judged = judge(results, partial=True, study=four_seeds)
         assert (judged.outcome.verdict, judged.preliminary) == ("reproduced", True)
 
@@ -190,13 +195,13 @@ class TestClaimsFile:
         for claim in document["claims"]:
             parameters = claim["parameters"]
             for environment, _ in parameters.needed():
-                assert environment in study["scales"]["paper"]["timesteps"]
+                assert environment in study.scales["paper"].timesteps
             for environment, threshold in getattr(parameters, "thresholds", {}).items():
-                assert threshold in study["environments"][environment]["thresholds"]
+                assert threshold in study.environments[environment].thresholds
             horizons = {**getattr(parameters, "arrive", {}), **getattr(parameters, "fail", {})}
             for algorithm, timesteps in horizons.items():
-                settings = config.resolve(study, "paper", parameters.environment, algorithm)
-                assert settings["timesteps"] >= timesteps
+                each = study.scales["paper"].combination(parameters.environment, algorithm)
+                assert each.settings["timesteps"] >= timesteps
 
     def test_everything_that_it_names_exists_and_is_used(self, document):
         names = [name for claim in document["claims"] for name in claim.get("tests", [])]
@@ -247,9 +252,9 @@ def test_verdicts_are_read_back_as_they_were_given(results, tmp_path, partial):
     remove(results, "dqn", *([1] if not partial else []))
     judged = judge(results, scale_of_paper="paper", partial=partial)
     path = tmp_path / "claims.csv"
-    path.write_text(aggregate.to_csv(ledger.tabulate([judged])))
-    loaded = aggregate.load_runs(STUDY, "tiny", results, partial=True)
-    (read,) = ledger.read_judged(path, {**CLAIMS, "claims": [judged.claim]}, loaded)
+    path.write_text(to_csv(ledger.tabulate([judged])))
+    tables = read_results(STUDY, "tiny", results / "tiny")
+    (read,) = ledger.read_judged(path, {**CLAIMS, "claims": [judged.claim]}, tables)
     findings = [
         finding._replace(
             runs=(),
