@@ -10,7 +10,7 @@ from suite.claims import ledger
 from suite.claims.rules import THEORY_RULES
 from suite.plots import render
 from suite.report import report
-from suite.results import aggregate, cost
+from suite.results import aggregate
 from suite.training.evaluation import COLUMNS, planned_grid
 from suite.training.run import records_sampled
 from tests.support.run_files import PROVENANCE, clock, write_run
@@ -30,9 +30,9 @@ LEARNING_OF_PEERS = 300
 def write_replication(results: Path, scale: str) -> list[config.Run]:
     """Every run of a scale of the real study."""
     study = config.load(ROOT / "envs.yaml")
-    runs = config.runs(study, scale)
+    runs = study.scales[scale].runs()
     for run in runs:
-        settings = config.resolve(study, scale, run.environment, run.algorithm)
+        settings = study.scales[scale].combination(run.environment, run.algorithm).settings
         low, high = RETURNS[run.environment]
         factor = (1 if run.environment == "FrozenLake-v1" else 10) * (1 + 0.2 * run.seed)
         learning = LEARNING.get(run.algorithm.removesuffix("-authors"), LEARNING_OF_PEERS)
@@ -82,9 +82,8 @@ def make_tables_and_figures(results: Path, scale: str) -> None:
     statements += ["--deviations", str(ROOT / "deviations.yaml")]
     assert aggregate.main([*place, *study, "--partial"]) == 0
     assert ledger.main([*place, *study, *statements, "--partial"]) == 0
-    assert cost.main([*place, *study]) == 0
     for figure in ("training_curves", "threshold_boxplots"):
-        assert render.main([figure, *place]) == 0
+        assert render.main([figure, *place, *study]) == 0
 
 
 def make_report(results: Path, scale: str, claims_file: Path = ROOT / "claims.yaml") -> Path:

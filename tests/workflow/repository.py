@@ -16,9 +16,9 @@ import yaml
 from suite.claims.rules import THEORY_RULES
 
 ROOT = Path(__file__).parent.parent.parent
-TRAINING = ("train", "train_agent")
+TRAINING = ("train",)
 # They tell what a run took.
-CLOCKS = ("*.json", "cost.csv", "ladder.*", "report.html")
+CLOCKS = ("*.json", "training.csv", "cost.csv", "ranking.*", "report.html")
 
 
 class Job(NamedTuple):
@@ -113,7 +113,7 @@ class Repository:
 
 
 def jobs(output: str) -> list[Job]:
-    """The jobs that snakemake says it runs: "Job 3: train_agent: powr on Taxi-v3, seed 0"."""
+    """The jobs that snakemake says it runs: "Job 3: train: powr on Taxi-v3, seed 0"."""
     return [
         Job(rule, *run_of(subject))
         for rule, subject in re.findall(r"^Job \d+: (\w+): (.*)$", output, re.MULTILINE)
@@ -139,7 +139,7 @@ def copy_working_tree(folder: Path) -> None:
         text=True,
     ).stdout
     for name in filter(None, listed.split("\0")):
-        if not name.startswith("results/") and (ROOT / name).is_file():
+        if not name.startswith(("results/", "extension/results/")) and (ROOT / name).is_file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(ROOT / name, folder / name)
 
