@@ -12,11 +12,11 @@ import pandas as pd
 import pytest
 from matplotlib.colors import to_rgb
 from selectolax.lexbor import LexborHTMLParser
+from suite.claims.verdicts import THEORY_VERDICTS, VERDICTS
 
 from suite import config
 from suite.claims import deviations, ledger
 from suite.claims.page import Group, group_of
-from suite.claims.verdicts import THEORY_VERDICTS, VERDICTS
 from suite.plots.style import KNOWN, SPARE
 from suite.report import evidence, explorer, report
 from tests.support import replication
