@@ -25,7 +25,7 @@ def tables(quick: bool, repeats: int) -> list[Table]:
     study = config.load(provenance.ROOT / "envs.yaml")
     planning, overhead = [], []
     for name in ENVIRONMENTS:
-        settings = config.resolve(study, "paper", name, "powr")
+        settings = study.scales["paper"].combination(name, "powr").settings
         timesteps = QUICK_TIMESTEPS if quick else settings["timesteps"]
         agent = POWR(environments.make(settings["environment"]), seed=0).learn(timesteps)
         planning.append({"environment": name, **steps_a_second(agent, repeats)})
