@@ -138,7 +138,15 @@ def mark_of(cells: pd.DataFrame) -> tuple[str, str, str]:
 
 
 def cell_rows(document: Document, cells: pd.DataFrame) -> Iterator[Sequence[str]]:
-    yield ("starts; baselines", "environment", "verdict", "effect", "95% interval", "exact p", "policy")
+    yield (
+        "starts; baselines",
+        "environment",
+        "verdict",
+        "effect",
+        "95% interval",
+        "exact p",
+        "policy",
+    )
     for cell in cells.itertuples():
         case = Case(cell.protocol, cell.settings)
         has_value = cell.value == cell.value
