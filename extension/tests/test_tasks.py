@@ -176,11 +176,11 @@ def service_early(wear):
 
 def admit_who_pays_for_the_wait(observation):
     length, kind = observation
-    return QueueAdmission.ADMIT if length < (1, 3, 6)[kind] else QueueAdmission.REFUSE
+    return QueueAdmission.ADMIT if length < (0, 1, 6)[kind] else QueueAdmission.REFUSE
 
 
 def one_price(_left):
-    return 26
+    return 25  # asks 26
 
 
 # A rule that one would write by hand, and the least share of the way from random play to the best
