@@ -21,7 +21,7 @@ _MANY_EPISODES = 10
 # of values between states.
 _OVERSHOOT = 0.25
 
-# The likeliest action may be one that was never taken in this share of the visits.
+# The policy shown may come to an action that was never taken in this share of its episodes.
 _UNVISITED_SHARE = 0.1
 
 # The policy shown is clearly worse than training if it falls short of the last tenth of the
@@ -43,7 +43,8 @@ class Facts(NamedTuple):
     overshoot : float or None
         How far action values leave the range that rewards allow, as a share of that range.
     unvisited_share : float or None
-        The share of all visits of states in which the likeliest action was never taken.
+        The share of the episodes of the policy that `predict` shows, as far as the data tell, in
+        which it comes to an action that was never taken there.
     shown_return : float or None
         An estimate of the mean return of the policy that `predict` shows, where another policy
         trains.
@@ -106,9 +107,9 @@ def unvisited_actions(share: float | None) -> str | None:
     if share is None or share <= _UNVISITED_SHARE:
         return None
     return (
-        f"in {share:.0%} of the visits the policy that predict shows prefers an action that was "
-        "never taken there: its values are guesses. Learn for more timesteps, or reduce the "
-        "actions or the observations"
+        f"in about {share:.0%} of its episodes the policy that predict shows comes to an action "
+        "that was never taken there, whose value is a guess. Learn for more timesteps, or reduce "
+        "the actions or the observations"
     )
 
 
@@ -130,15 +131,18 @@ def worse_than_training(shown_return: float | None, returns: Sequence[float]) ->
 def shifting_scales(env: gymnasium.Env) -> dict[str, str]:
     """Wrappers that change what an observation or a reward means while the agent learns."""
     layers = list(layers_of(env))
-    faults = {
-        "observations": (NormalizeObservation, "observations by their range or by its kernel"),
-        "rewards": (NormalizeReward, "rewards where it needs to"),
+    remedies = {
+        "observations": (NormalizeObservation, "leave the wrapper out, or scale by constants"),
+        "rewards": (
+            NormalizeReward,
+            "leave the wrapper out, or multiply by a constant with TransformReward",
+        ),
     }
     return {
         subject: (
             f"{wrapper.__name__} changes its scale while the agent learns, so that old transitions "
-            f"no longer fit the new ones: leave the wrapper out, since the agent scales {scaled}"
+            f"no longer fit the new ones: {remedy}"
         )
-        for subject, (wrapper, scaled) in faults.items()
+        for subject, (wrapper, remedy) in remedies.items()
         if any(isinstance(layer, wrapper) for layer in layers)
     }

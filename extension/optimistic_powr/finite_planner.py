@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from optimistic_powr.growing_steps import MOST_STEPS, settle
 from optimistic_powr.planner import Planner
@@ -29,6 +30,9 @@ _EXACT = 1e-10
 
 # Backups of value iteration: the horizon is at most 1,000, so that they settle well before.
 _MOST_BACKUPS = 100_000
+
+# Where there is no time limit, an episode of the policy shown is judged by its first steps.
+_STEPS_WITHOUT_LIMIT = 1_000
 
 
 class StayingCounts:
@@ -193,6 +197,39 @@ class FinitePlanner(Planner):
         )
         policy = TablePolicy(Table(data.index, settled.exponents))
         return policy, Table(data.index, settled.action_values)
+
+    def health(self, time_limit: int | None) -> dict[str, float]:
+        """What the data say of episodes of the policy shown, from the first states seen.
+
+        After an action that was never taken there, or where no state is known to follow, it earns
+        what training earned per step.
+        """
+        probabilities = self.target_policy.probabilities(self.data.index.states)
+        data, (states, _, rewards, _, _) = self.data, self.history.columns(0, self.data.size)
+        if data.size == 0:
+            return {}
+        n_states = len(data.index)
+        of_pair = probabilities[data.pair_state, data.pair_action] / data.pair_count
+        known = np.bincount(data.pair_state, of_pair * data.pair_count, n_states)
+        mean_rewards = np.bincount(data.pair_state, of_pair * data.pair_reward, n_states)
+        following = csr_array(
+            (
+                of_pair[data.triple_pair] * data.continuing_count,
+                (data.pair_state[data.triple_pair], data.triple_next),
+            ),
+            shape=(n_states, n_states),
+        )
+        unknown, per_step = np.clip(1.0 - known, 0.0, 1.0), float(rewards.mean())
+        returns, strays = np.zeros(n_states), np.zeros(n_states)
+        for steps_left in range(1, (time_limit or _STEPS_WITHOUT_LIMIT) + 1):
+            returns = mean_rewards + unknown * per_step * steps_left + following @ returns
+            strays = unknown + following @ strays
+        starts = [start for start in self.history.starts if start < data.size]
+        first = data.index.find(states[starts], missing=0)
+        return {
+            "shown_return": float(returns[first].mean()),
+            "unvisited_share": float(strays[first].mean()),
+        }
 
     def chosen(self) -> dict[str, Any]:
         return {

@@ -1,14 +1,18 @@
-"""Finite tasks on which the extension failed without a word: costs, noise, and a constant reward.
+"""Tasks on which the extension failed without a word: costs, noise, constants; and its warnings.
 
 The tasks are those of `tasks.operations` with parameters of their own; seeds are from 1100 up.
 """
 
+import warnings
+
+import gymnasium
 import numpy as np
 import pytest
 from gymnasium.wrappers import TimeLimit
 from optimistic_powr import OptimisticPOWR
 from tasks.operations import Inventory, Outcome, QueueAdmission, TableEnv
 
+from powr.policy import Table, TablePolicy
 from powr.tabular import TabularMDP
 
 
@@ -74,3 +78,81 @@ def test_a_constant_reward_does_not_blur_the_policy_shown():
     policy = shown(OptimisticPOWR(slippery_grid(1000.0), seed=1100).learn(1500))
     by_chance, best = mdp.expected_return(policy), mdp.expected_return(greedy(policy))
     assert by_chance == pytest.approx(best, abs=0.02 * abs(best))
+
+
+# -- the health check -----------------------------------------------------------------------------
+
+HEALTHY = {
+    "FrozenLake-v1": ({"is_slippery": False}, 500),
+    "FrozenLake-v1 (slippery)": ({"is_slippery": True}, 5000),
+    "Taxi-v3": ({}, 4000),
+    "CliffWalking-v1": ({"max_episode_steps": 200}, 1000),
+    "MountainCar-v0": ({}, 3000),
+    "CartPole-v1": ({}, 2000),
+}
+
+
+@pytest.mark.parametrize("name", HEALTHY)
+def test_nothing_is_wrong_where_all_is_well(name):
+    options, timesteps = HEALTHY[name]
+    env = gymnasium.make(name.split()[0], **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        agent = OptimisticPOWR(env, seed=1100).learn(timesteps)
+    assert not set(agent.settings_) & {*FAULTS, "observations", "rewards", "lost_best"}
+
+
+def short_training():
+    return OptimisticPOWR("CartPole-v1", seed=1100).learn(5)
+
+
+def nothing_ever_paid():
+    return OptimisticPOWR("FrozenLake8x8-v1", seed=1100).learn(700)
+
+
+def optimism_shown():
+    return OptimisticPOWR(shop(), cautious=False, seed=1100).learn(200)
+
+
+def worst_policy_shown():
+    """The policy that predict shows is replaced, as a fault in it would."""
+    agent = OptimisticPOWR(noisy_queue(), seed=1100).learn(5000)
+    planner = agent._planner
+    never_admit = np.zeros((len(planner.data.index), 2))
+    never_admit[:, QueueAdmission.REFUSE] = 1e6
+    table = Table(planner.data.index, never_admit)
+    planner._target = TablePolicy(table), table, 0.0
+    agent._warn(agent._faults())
+    return agent
+
+
+def values_beyond_rewards():
+    agent = OptimisticPOWR("CartPole-v1", seed=1100).learn(40)
+    agent._planner.model._coefficients *= 1e6
+    agent._warn(agent._faults())
+    return agent
+
+
+FAULTS = {
+    "no_epoch": short_training,
+    "equal_returns": nothing_ever_paid,
+    "unvisited_actions": optimism_shown,
+    "worse_than_training": worst_policy_shown,
+    "overshoot": values_beyond_rewards,
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_each_fault_is_warned_of_and_among_the_settings(fault):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        agent = FAULTS[fault]()
+    is_wrong, message = agent.settings_[fault]
+    assert is_wrong
+    assert message in [str(warning.message) for warning in caught]
+
+
+def test_rewards_whose_scale_shifts_are_warned_of():
+    env = gymnasium.wrappers.NormalizeReward(gymnasium.make("FrozenLake-v1"))
+    with pytest.warns(UserWarning, match="NormalizeReward"):
+        OptimisticPOWR(env, seed=1100).learn(10)
