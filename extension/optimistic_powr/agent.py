@@ -58,7 +58,8 @@ class OptimisticPOWR(Agent):
         The kernel of values in a box, a function of distances. Default: `Exponential`. Finite
         observations have `Dirac`.
     gamma : float, default=None
-        The discount factor. Default: from the time limit for finite observations, else 0.99.
+        The discount factor. Default: from the time limit for finite observations, else 0.99; the
+        horizon of the policy that `predict` shows is the time limit where that is clearly better.
     step_size : float, default=None
         eta of Eq. (14). Default: steps that grow, in units of the range of the action values.
     mirror_steps : int, default=None
@@ -254,6 +255,7 @@ class OptimisticPOWR(Agent):
             self.n_actions,
             gamma=gamma_of(limit) if self.gamma is None else self.gamma,
             why_gamma=_WHY_GAMMA if limit else _WHY_GAMMA_WITHOUT_LIMIT,
+            time_limit=limit if self.gamma is None else None,
             regularization=self.regularization,
             imagined_per_log_visits=self._imagined_per_log_visits,
             **common,

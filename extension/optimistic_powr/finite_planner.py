@@ -31,6 +31,9 @@ _EXACT = 1e-10
 # Backups of value iteration: the horizon is at most 1,000, so that they settle well before.
 _MOST_BACKUPS = 100_000
 
+# A horizon of the time limit, for the policy shown, has to be better by this share of the return.
+_CLEARLY_BETTER = 0.05
+
 # Where there is no time limit, an episode of the policy shown is judged by its first steps.
 _STEPS_WITHOUT_LIMIT = 1_000
 
@@ -75,12 +78,13 @@ class FinitePlanner(Planner):
         *,
         regularization: float | None,
         why_gamma: str = "",
+        time_limit: int | None = None,
         imagined_per_log_visits: float = IMAGINED_PER_LOG_VISITS,
         **settings: Any,
     ):
         super().__init__(history, n_actions, **settings)
         self.regularization, self._why_gamma = regularization, why_gamma
-        self._imagined_per_log_visits = imagined_per_log_visits
+        self._imagined_per_log_visits, self._time_limit = imagined_per_log_visits, time_limit
         self.data = Counts((), n_actions)
         self._staying = StayingCounts(self.data)
         self._solvers = EmpiricalMDP(self.data), EmpiricalMDP(self._staying)
@@ -123,12 +127,27 @@ class FinitePlanner(Planner):
         if self._target is None or self.data.size < self._size:
             self._count()
             if self._cautious:
-                prior = self.returns.below_all
-                low, high = self.returns.rewards
-                self._target = (*self._best_policy(prior, most_spread=high - low), prior)
+                self._target = self._cautious_plan()
             else:
                 self._target = (*self._optimistic_policy(), self._optimistic_prior)
         return self._target
+
+    def _cautious_plan(self) -> tuple[Policy, Table, float]:
+        """The plan without optimism; with a horizon of the time limit where that is clearly better.
+
+        Episodes end at the limit, so that patience beyond it may be lost.
+        """
+        prior, (low, high) = self.returns.below_all, self.returns.rewards
+        plan = self._best_policy(prior, most_spread=high - low)
+        if self._time_limit is not None and self.data.size > 0:
+            gamma = 1.0 - 1.0 / max(self._time_limit, 2)
+            hasty = self._best_policy(prior, most_spread=high - low, gamma=gamma)
+            patient_return, hasty_return = (
+                self._judge(policy, self._time_limit)[0] for policy, _ in (plan, hasty)
+            )
+            if hasty_return - patient_return > _CLEARLY_BETTER * abs(patient_return):
+                plan = hasty
+        return *plan, prior
 
     def _optimistic_policy(self) -> tuple[Policy, Table]:
         is_settling = self._visits.is_random and self.prior is None
@@ -156,19 +175,19 @@ class FinitePlanner(Planner):
         imagined: float = 0.0,
         best_step: float | None = None,
         most_spread: float = math.inf,
+        gamma: float | None = None,
     ) -> tuple[Policy, Table]:
         """The policy of mirror descent, and its action values above the prior.
 
         Imagined visits led to the prior or, with `best_step`, paid that and stayed in place.
         """
         data, stays = self.data, best_step is not None
+        gamma = self.gamma if gamma is None else gamma
         if data.size == 0:
             return uniform_policy(self.n_actions), Table(data.index, np.zeros((0, self.n_actions)))
-        above_prior = data.pair_reward + prior * (
-            self.gamma * data.pair_continuing - data.pair_count
-        )
+        above_prior = data.pair_reward + prior * (gamma * data.pair_continuing - data.pair_count)
         if best_step is not None:
-            above_prior = above_prior + imagined * (best_step - (1.0 - self.gamma) * prior)
+            above_prior = above_prior + imagined * (best_step - (1.0 - gamma) * prior)
             self._staying.imagined = imagined
         solver = self._solvers[stays]
         solver.update()
@@ -177,12 +196,12 @@ class FinitePlanner(Planner):
         action_values = np.zeros(shape)
 
         def solve(policy: NDArray) -> NDArray:
-            return solver.solve(above_prior, policy, self.gamma, ridge)
+            return solver.solve(above_prior, policy, gamma, ridge)
 
         def backup(policy: NDArray) -> NDArray:
             nonlocal action_values
             values = (policy * action_values).sum(axis=1)
-            action_values = solver.backup(above_prior, values, self.gamma, ridge)
+            action_values = solver.backup(above_prior, values, gamma, ridge)
             return action_values
 
         solves = self._planning.exact is not False
@@ -199,37 +218,40 @@ class FinitePlanner(Planner):
         return policy, Table(data.index, settled.action_values)
 
     def health(self, time_limit: int | None) -> dict[str, float]:
-        """What the data say of episodes of the policy shown, from the first states seen.
-
-        After an action that was never taken there, or where no state is known to follow, it earns
-        what training earned per step.
-        """
-        probabilities = self.target_policy.probabilities(self.data.index.states)
-        data, (states, _, rewards, _, _) = self.data, self.history.columns(0, self.data.size)
-        if data.size == 0:
+        policy = self.target_policy
+        if self.data.size == 0:
             return {}
+        shown_return, unvisited_share = self._judge(policy, time_limit or _STEPS_WITHOUT_LIMIT)
+        return {"shown_return": shown_return, "unvisited_share": unvisited_share}
+
+    def _judge(self, policy: Policy, n_steps: int) -> tuple[float, float]:
+        """What the data say of episodes of a policy, from the first states seen.
+
+        Their mean return, and the share of them that come to a pair never visited, after which each
+        step earns what training earned on average.
+        """
+        data, (states, _, rewards, _, _) = self.data, self.history.columns(0, self.data.size)
         n_states = len(data.index)
-        of_pair = probabilities[data.pair_state, data.pair_action] / data.pair_count
-        known = np.bincount(data.pair_state, of_pair * data.pair_count, n_states)
-        mean_rewards = np.bincount(data.pair_state, of_pair * data.pair_reward, n_states)
+        probabilities = policy.probabilities(data.index.states)
+        of_pair = probabilities[data.pair_state, data.pair_action]
+        of_visit = of_pair / data.pair_count
+        mean_rewards = np.bincount(data.pair_state, of_visit * data.pair_reward, n_states)
         following = csr_array(
             (
-                of_pair[data.triple_pair] * data.continuing_count,
+                of_visit[data.triple_pair] * data.continuing_count,
                 (data.pair_state[data.triple_pair], data.triple_next),
             ),
             shape=(n_states, n_states),
         )
+        known = np.bincount(data.pair_state, of_pair, n_states)
         unknown, per_step = np.clip(1.0 - known, 0.0, 1.0), float(rewards.mean())
         returns, strays = np.zeros(n_states), np.zeros(n_states)
-        for steps_left in range(1, (time_limit or _STEPS_WITHOUT_LIMIT) + 1):
+        for steps_left in range(1, n_steps + 1):
             returns = mean_rewards + unknown * per_step * steps_left + following @ returns
             strays = unknown + following @ strays
         starts = [start for start in self.history.starts if start < data.size]
         first = data.index.find(states[starts], missing=0)
-        return {
-            "shown_return": float(returns[first].mean()),
-            "unvisited_share": float(strays[first].mean()),
-        }
+        return float(returns[first].mean()), float(strays[first].mean())
 
     def chosen(self) -> dict[str, Any]:
         return {

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from gymnasium.wrappers import TimeLimit
 from optimistic_powr import OptimisticPOWR
-from tasks.operations import Inventory, Outcome, QueueAdmission, TableEnv
+from tasks.operations import Inventory, Outcome, Pricing, QueueAdmission, TableEnv
 
 from powr.policy import Table, TablePolicy
 from powr.tabular import TabularMDP
@@ -25,6 +25,11 @@ def shop():
 def noisy_queue():
     fees, shares = (1.0, 3.0, 6.0), (0.4, 0.35, 0.25)
     return TimeLimit(QueueAdmission(15, fees, shares, served=0.45, waiting=0.1), 200)
+
+
+def seats():
+    """What is unsold after 30 steps is lost; a customer who would pay the top price is rare."""
+    return TimeLimit(Pricing(seats=8, prices=15, middle=8.0, spread=2.0), 30)
 
 
 def slippery_grid(constant, side=10):
@@ -62,6 +67,17 @@ def test_costs_under_a_time_limit_do_not_lead_to_actions_never_tried():
         for seed in range(1100, 1107)
     ]
     assert sorted(returns)[1] >= 1.08 * mdp.optimal_return()
+
+
+def test_the_policy_shown_is_no_more_patient_than_the_time_limit_allows():
+    mdp = TabularMDP.from_env(seats())
+    optimum = mdp.optimal_return()
+    at_random = mdp.expected_return(np.full((mdp.n_states, mdp.n_actions), 1 / mdp.n_actions))
+    returns = [
+        mdp.expected_return(shown(OptimisticPOWR(seats(), seed=seed).learn(4000)))
+        for seed in range(1100, 1107)
+    ]
+    assert sorted(returns)[1] >= at_random + 0.5 * (optimum - at_random)
 
 
 @pytest.mark.parametrize("seed", [1100, 1101, 1102])
