@@ -137,6 +137,19 @@ class BoxPlanner(Planner):
         horizon = 1.0 / (1.0 - self.gamma)
         return min(low * horizon, low, prior, 0.0), max(high * horizon, high, prior, 0.0)
 
+    def health(self, time_limit: int | None) -> dict[str, float]:
+        """How far the action values of the plan that acts leave the range that rewards allow."""
+        model = self.model
+        if model is None:
+            return {}
+        _, _, rewards, _, terminated = self.history.columns(0, self._size)
+        low, high = self._value_range(rewards, model.prior)
+        if terminated.all():  # no reward follows another
+            low, high = float(rewards.min()), float(rewards.max())
+        values = model.action_values(model.centers * model.scale)
+        beyond = max(low - values.min(), values.max() - high, 0.0)
+        return {"overshoot": float(beyond / (high - low))} if high > low else {}
+
     def chosen(self) -> dict[str, Any]:
         kernel = None if self.model is None else self.model.kernel
         return {

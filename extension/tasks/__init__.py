@@ -10,6 +10,7 @@ import gymnasium
 
 from tasks.navigation import Navigation
 from tasks.noise import NoisyCartPole, NoisyMountainCar
+from tasks.operations import Inventory, Maintenance, Pricing, QueueAdmission
 from tasks.pendulum import PendulumTorques
 
 # OptimisticPOWR was developed on the first of these two; the second is held out.
@@ -30,3 +31,43 @@ gymnasium.register(
 )
 gymnasium.register("NoisyMountainCar-v0", NoisyMountainCar, max_episode_steps=200)
 gymnasium.register("NoisyCartPole-v0", NoisyCartPole, max_episode_steps=500)
+
+# Held out, the finite half of the operations tasks.
+gymnasium.register(
+    "Inventory-v0",
+    Inventory,
+    max_episode_steps=60,
+    kwargs={
+        "capacity": 25,
+        "largest_order": 12,
+        "demand": 5.0,
+        "order": 4.0,
+        "unit": 1.0,
+        "held": 0.3,
+        "missed": 5.0,
+    },
+)
+gymnasium.register(
+    "Maintenance-v0",
+    Maintenance,
+    max_episode_steps=100,
+    kwargs={"levels": 10, "income": 10.0, "breaks": 0.02, "service": 6.0, "replacement": 25.0},
+)
+gymnasium.register(
+    "QueueAdmission-v0",
+    QueueAdmission,
+    max_episode_steps=100,
+    kwargs={
+        "room": 12,
+        "fees": (1.0, 4.0, 10.0),
+        "shares": (0.5, 0.3, 0.2),
+        "served": 0.4,
+        "waiting": 0.3,
+    },
+)
+gymnasium.register(
+    "Pricing-v0",
+    Pricing,
+    max_episode_steps=40,
+    kwargs={"seats": 20, "prices": 50, "middle": 25.0, "spread": 6.0},
+)
