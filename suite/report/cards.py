@@ -172,7 +172,10 @@ def number(value: float) -> str:
 def draw(comparisons: pd.DataFrame, parameters: Mapping[str, Any], level: float) -> dict[str, Any]:
     """The chart of a sentence, its explanation, and which cases it shows."""
     shown = comparisons[
-        [Case(*each) in SHOWN for each in zip(comparisons["protocol"], comparisons["settings"])]
+        [
+            Case(*each) in SHOWN
+            for each in zip(comparisons["protocol"], comparisons["settings"], strict=True)
+        ]
     ]
     if shown.empty:
         return {"svg": "", "caption": "", "cases": []}

@@ -89,7 +89,9 @@ def describe(options: argparse.Namespace) -> dict[str, Any]:
         "sections": list(sections(document, tables, figures)),
         "theory_figure": figures.get("theory"),
         "theory": document.theory,
-        "theory_verdicts": dict(zip(tables["theory"]["id"], tables["theory"]["verdict"])),
+        "theory_verdicts": dict(
+            zip(tables["theory"]["id"], tables["theory"]["verdict"], strict=True)
+        ),
         "deviations": deviations.load(options.deviations, document).deviations,
         "named": {name: sentence.short for name, sentence in document.sentences.items()}
         | {theorem.id: theorem.claim for theorem in document.theory},
