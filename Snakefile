@@ -81,6 +81,7 @@ CODE = sorted(
 )
 RUN_TABLES = ("evaluations", "runs", "training")  # of every scale
 TABLES = (*RUN_TABLES, "curves", "summary", "ranking", "cost", "origins")
+VERDICTS = ("cells", "comparisons", "sentences", "sensitivity", "theory")
 
 
 wildcard_constraints:

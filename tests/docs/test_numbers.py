@@ -9,7 +9,7 @@ from suite import config
 
 ROOT = Path(__file__).parents[2]
 STUDY = config.load(ROOT / "envs.yaml")
-RUNS = {scale: len(config.runs(STUDY, scale)) for scale in STUDY["scales"]}
+RUNS = {scale: len(each.runs()) for scale, each in STUDY.scales.items()}
 
 
 def test_the_table_of_scales():
