@@ -1,13 +1,15 @@
-# The paper's figures and verdicts: train -> aggregate -> figures, claims, cost -> report.
+# The paper's figures and verdicts: train -> aggregate -> figures, claims -> report.
 #
-#   snakemake --cores 8                          the paper scale
-#   snakemake --cores 8 --config scale=quick     another scale of envs.yaml
-#   snakemake --cores 8 --config partial=true    no training, the figures of the runs there are
+#   snakemake --cores 8                              the paper scale
+#   snakemake --cores 8 --config scale=quick         another scale of envs.yaml
+#   snakemake --cores 8 --config study=mine.yaml     a study of your own
+#   snakemake --cores 8 --config partial=true        no training, the figures of finished runs
 #
 # A run file's name carries the digest of the run's settings, so a run is finished if the file of
 # that name exists; file times do not matter. Files of other settings have other names.
 
 import _thread
+import json
 import os
 import re
 import signal
@@ -17,55 +19,54 @@ from pathlib import Path
 from snakemake.utils import min_version
 
 from suite import SuiteError
-from suite.config import check_model, load, runs, universes, variant_runs
-from suite.config.kinds import AUTHORS, POWR, kind_of
-from suite.config.models import Workflow
-from suite.failures import last_words
-from suite.training.run import saves_agent
+from suite.config import check_model, load
+from suite.config.models import AUTHORS, MULTIVERSE, POWR, Workflow
+from suite.failures import failure_summary
 
 min_version("9.0")
 
 # Jobs run with the Python that runs snakemake, also where its environment is not activated.
 os.environ.update(PATH=f"{Path(sys.executable).parent}:{os.environ.get('PATH')}")
 
-# A mistake in --config or envs.yaml is one line, without the traceback of this file.
+# A mistake in --config or in the study is one line, without the traceback of this file.
 try:
     SETTINGS = check_model(config, Workflow, "--config")
-    STUDY = load("envs.yaml")
-    runs(STUDY, SETTINGS.scale)
+    STUDY = load(SETTINGS.study)
+    SCALE, PARTIAL = SETTINGS.scale or STUDY.default_scale, SETTINGS.partial
+    COMBINATIONS = STUDY.combinations(SCALE)
 except SuiteError as error:
     sys.exit(f"snakemake: {error}")
-SCALE, PARTIAL = SETTINGS.scale, SETTINGS.partial
-RESULTS = f"results/{SCALE}"
-FIGURES = "figures" if SCALE == "paper" else f"{RESULTS}/figures"
-SHOWN = ("training_curves", "threshold_boxplots", "ladder")  # the figures of a scale
+RESULTS = STUDY.results / SCALE
+FIGURES = STUDY.folder / "figures" if SCALE == "paper" else RESULTS / "figures"
+SHOWN = ("training_curves", "threshold_boxplots", "ranking")  # the figures of a scale
+LOGS = STUDY.folder / "logs"
+RUNS = STUDY.run_files(SCALE, finished=PARTIAL)
+OF_STUDY = ["--envs", str(STUDY.path)]
+PARTIALLY = ["--partial"] if PARTIAL else []
 
-RUNS = [Path("results", run.path) for run in runs(STUDY, SCALE)]
-if PARTIAL:
-    RUNS = [path for path in RUNS if path.exists()]
+# What the settings of a run vary, by its digest; only those of ablations and the multiverse do.
+VARIED = {
+    each.digest: json.dumps(each.varied)
+    for name, plan in [(MULTIVERSE, STUDY.multiverse), ("ablations", STUDY.ablations)]
+    if plan
+    for each in STUDY.combinations(name)
+}
 
 # The paper's figures once more, where algorithms have the settings of its authors.
 AUTHORS_FIGURES = [
-    f"{FIGURES}/{name}_authors.pdf"
+    FIGURES / f"{name}_authors.pdf"
     for name in ("training_curves", "threshold_boxplots")
-    if any(
-        STUDY["algorithms"][run.algorithm]["source"]["kind"] == AUTHORS
-        for run in runs(STUDY, SCALE)
+    if STUDY.replication
+    and any(
+        STUDY.algorithms[each.algorithm].source.kind == AUTHORS for each in COMBINATIONS
     )
 ]
 
-# Names of the algorithms whose runs leave a trained agent beside them.
-SAVES_AGENT = "|".join(
-    re.escape(name)
-    for name, entry in STUDY["algorithms"].items()
-    if saves_agent(entry["class"])
-)
-
-# Those of seed 0 are shown in pictures.
+# The agents of seed 0 are shown in pictures.
 AGENTS = {
-    run.environment: Path("results", run.path).with_suffix(".npz")
-    for run in runs(STUDY, SCALE)
-    if run.seed == 0 and kind_of(STUDY["algorithms"][run.algorithm]) == POWR
+    each.environment: (STUDY.results / each.run(0).path).with_suffix(".npz")
+    for each in COMBINATIONS
+    if STUDY.algorithms[each.algorithm].kind == POWR
 }
 if PARTIAL:
     AGENTS = {env: path for env, path in AGENTS.items() if path.exists()}
@@ -78,6 +79,9 @@ CODE = sorted(
     for path in [*Path("suite").rglob("*.py"), *Path("powr").rglob("*.py")]
     if "plots" not in path.parts
 )
+RUN_TABLES = ("evaluations", "runs", "training")  # of every scale
+TABLES = (*RUN_TABLES, "curves", "summary", "ranking", "cost", "origins")
+VERDICTS = ("cells", "comparisons", "sentences", "sensitivity", "theory")
 
 
 wildcard_constraints:
@@ -90,30 +94,31 @@ onstart:
     # the main thread may hold, a deadlock: run it in a new thread. threading.Thread would take locks, too.
     stop = signal.getsignal(signal.SIGTERM)
     signal.signal(signal.SIGTERM, lambda *_: _thread.start_new_thread(stop, ()))
-    shell("python -m suite check --scale {SCALE:q}")
+    if not PARTIAL:
+        shell("python -m suite check --scale {SCALE:q} --envs {STUDY.path:q}")
 
 
 onerror:
-    print(last_words(Path(log[0]).read_text()), file=sys.stderr)
+    print(failure_summary(Path(log[0]).read_text()), file=sys.stderr)
 
 
+# Verdicts and their report are of a study that replicates the paper.
 rule all:
     input:
         runs=RUNS,
-        summary=f"{RESULTS}/summary.md",
-        figures=[f"{FIGURES}/{name}.pdf" for name in SHOWN],
+        summary=RESULTS / "summary.md",
+        figures=[FIGURES / f"{name}.pdf" for name in SHOWN],
         authors=AUTHORS_FIGURES,
-        claims=f"{RESULTS}/claims.md",
-        cost=f"{RESULTS}/cost.csv",
-        report=f"{RESULTS}/report.html",
-        crate=[f"{RESULTS}/ro-crate-metadata.json"] if SCALE == "paper" else [],
+        verdicts=(
+            [RESULTS / "claims.md", RESULTS / "report.html"]
+            if STUDY.replication
+            else []
+        ),
     localrule: True
     message:
-        "{rule}: done"
+        "{rule}: {RESULTS}"
 
 
 include: "rules/benchmark.smk"
-include: "rules/release.smk"
 include: "rules/theory.smk"
-include: "rules/ablations.smk"
 include: "rules/multiverse.smk"

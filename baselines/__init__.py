@@ -1,10 +1,7 @@
-"""The algorithms of the study, looked up by name: one module for each that POWR is compared with.
+"""The algorithms of the study by name, imported when they are trained or their settings checked.
 
-`powr` and `optimistic_powr` are the library's own classes. The modules of `planners` are variants
-of OptimisticPOWR for ablations.
-
-`class: rmax` in envs.yaml means the class of classic/rmax.py, the only public one defined there.
-Such a class takes an environment, a seed and its settings, and implements the interface that every
+`class: rmax` in envs.yaml means the class at `CLASSES["rmax"]`; a study adds classes of its own.
+A class takes an environment, a seed and its settings, and implements the interface that every
 agent of the suite has. This example acts at random:
 
     class RandomActions:
@@ -27,69 +24,73 @@ agent of the suite has. This example acts at random:
         def predict(self, observations, deterministic=True):
             return self.rng.integers(2, size=len(observations)), None
 
-`action_probabilities(observations)` is needed only if envs.yaml sets `sampled: true`. A class whose
-sampled policy is only its exploration sets `samples_to_explore = True`. The constructor raises
-ValueError for a setting or an environment that the algorithm cannot handle. The class may take
-`make_env`, `agent_seed` and `training_seed` instead of `env` and `seed`.
+`action_probabilities(observations)` is needed only if envs.yaml sets `sampled: true`. The
+constructor raises ValueError for a setting or an environment that the algorithm cannot handle. The
+class may take `make_env`, `agent_seed` and `training_seed` instead of `env` and `seed`.
 """
 
+import functools
 import importlib
 import importlib.util
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
-from optimistic_powr import OptimisticPOWR
-
-from powr import POWR
-from powr.environments.agent import Agent
-
-OWN = {"powr": POWR, "optimistic_powr": OptimisticPOWR}
-FAMILIES = ("classic", "deep", "planners")
-PLACES = " or ".join(f"baselines/{family}" for family in FAMILIES)
+OWN = {"powr": "powr:POWR"}
+CLASSICAL = {
+    "cme_value_iteration": "baselines.classic.cme_value_iteration:CMEValueIteration",
+    "dyna_q": "baselines.classic.dyna_q:DynaQ",
+    "lspi": "baselines.classic.lspi:LSPI",
+    "optimistic_q": "baselines.classic.optimistic_q:OptimisticQ",
+    "psrl": "baselines.classic.psrl:PSRL",
+    "random_play": "baselines.classic.random_play:RandomPlay",
+    "rmax": "baselines.classic.rmax:RMax",
+    "sarsa_lambda": "baselines.classic.sarsa_lambda:SarsaLambda",
+}
+DEEP = {
+    "a2c": "baselines.deep.a2c:A2C",
+    "dqn": "baselines.deep.dqn:DQN",
+    "ppo": "baselines.deep.ppo:PPO",
+    "trpo": "baselines.deep.trpo:TRPO",
+}
+BUILT_IN = {**OWN, **CLASSICAL, **DEEP}
+CLASSES = dict(BUILT_IN)  # and those of the studies that were loaded
+# Those whose sampled policy is only their exploration, and no policy to be judged by.
+EXPLORERS = frozenset({"dqn"})
 # Arguments that the suite passes to a constructor, so envs.yaml cannot set them.
 GIVEN = frozenset({"self", "env", "make_env", "seed", "agent_seed", "training_seed", "device"})
 
 
-def family(name: str) -> str | None:
-    """The family that contains the module of this name; None for the library's own classes."""
-    return None if name in OWN else _module(name).split(".")[-2]
-
-
-def is_of_library(algorithm: type[Any]) -> bool:
-    """Whether a class is POWR or its extension, and not a variant of them for an ablation."""
-    return issubclass(algorithm, Agent) and not getattr(algorithm, "is_ablation", False)
-
-
-def samples_to_explore(name: str) -> bool:
-    """Whether what this class samples is its exploration, and no policy to be judged by."""
-    return getattr(find(name), "samples_to_explore", False)
+def register(classes: Mapping[str, str], folder: Path) -> None:
+    """Add a study's classes: module:Class, or file.py:Class with a file in its folder."""
+    for name, path in classes.items():
+        place, _, attribute = path.partition(":")
+        is_file = place.endswith(".py")
+        CLASSES[name] = f"{folder / place}:{attribute}" if is_file else path
 
 
 def find(name: str) -> type[Any]:
-    """The library's class of this name, or the class that the module of this name defines."""
-    if name in OWN:
-        return OWN[name]
-    path = _module(name)
-    defined = [
-        entry
-        for entry in vars(importlib.import_module(path)).values()
-        if isinstance(entry, type)
-        and entry.__module__ == path
-        and not entry.__name__.startswith("_")
-        and not inspect.isabstract(entry)
-    ]
-    if len(defined) != 1 or not hasattr(defined[0], "learn"):
-        raise ValueError(f"the module {path} does not define exactly one algorithm")
-    return defined[0]
+    """The class of this name; a ValueError where there is none."""
+    if name not in CLASSES:
+        raise ValueError(f"class {name} is not one of {', '.join(CLASSES)}")
+    place, _, attribute = CLASSES[name].rpartition(":")
+    try:
+        return getattr(_module(place), attribute)
+    except (ImportError, OSError, AttributeError) as error:
+        raise ValueError(f"class {name} cannot be imported from {place}: {error}") from error
 
 
-def _module(name: str) -> str:
-    for family in FAMILIES:
-        path = f"planners.{name}" if family == "planners" else f"{__name__}.{family}.{name}"
-        if importlib.util.find_spec(path):
-            return path
-    raise ValueError(f"no module {name} in {PLACES}, and it is not one of {', '.join(OWN)}")
+@functools.cache
+def _module(place: str) -> Any:
+    if not place.endswith(".py"):
+        return importlib.import_module(place)
+    spec = importlib.util.spec_from_file_location(Path(place).stem, place)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{place} is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def settings_of(algorithm: type[Any]) -> dict[str, inspect.Parameter]:

@@ -2,45 +2,318 @@
 
     python -m benchmarks.speed [--only TABLE ...] [--quick] [--repeats N] [--out FOLDER]
 
-Prints the tables and writes them as CSV, with the figure of the growth, to benchmarks/results.
+Prints the tables and writes them as CSV to benchmarks/results. Seconds are the CPU time of one
+thread: on an idle machine the same as the clock's, on a busy one without the time spent waiting.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import threadpoolctl
+from numpy.typing import NDArray
 
-from benchmarks import growth, growth_figure, june, printed_algorithm, tabular
-from benchmarks.measure import RESULTS, publish
-from powr.command.options import count
+from benchmarks.mountain_car import N_ACTIONS, Transitions, explore
+from powr import POWR, literal
 from powr.files import write_together
+from powr.kernels import Exponential, Gaussian, Kernel
+from powr.mirror_descent import mirror_descent
+from powr.shell import count
+from powr.world_model import WorldModel
 from suite.training import provenance
 
+RESULTS = provenance.ROOT / "benchmarks" / "results"
+MIB = 2**20
+SEED = 1000  # a development seed
+CALLS = 2000  # of predict
+GAMMA, STEP_SIZE, REGULARIZATION = 0.99, 0.1, 1e-6
+EPISODE = 200
+CHUNK = 2048  # rows of one product: large enough for BLAS to run at full speed
+STEPS = 200  # of mirror descent in one measurement of the tabular path
+SMOOTH = [0.3, 0.03]  # bandwidth of the kernel with which the literal algorithm is timed
+
+Row = dict[str, Any]
+
+
+# -- measuring ------------------------------------------------------------------------------------
+
+
+def timed(task: Callable[[], Any]) -> tuple[float, Any]:
+    start = time.process_time()
+    result = task()
+    return time.process_time() - start, result
+
+
+def in_own_process(name: str, *arguments: object) -> Any:
+    """What a function of this module returns, in a process whose memory is its own."""
+    call = f"print(json.dumps({name}(*json.loads(sys.argv[1]))))"
+    program = f"import json, sys; from benchmarks.speed import {name}; {call}"
+    command = [sys.executable, "-c", program, json.dumps(arguments)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, check=True, cwd=provenance.ROOT)  # noqa: S603
+    return json.loads(done.stdout)
+
+
+def spread(column: str, values: Iterable[float]) -> Row:
+    """The median of some measurements and their range, in three columns."""
+    values = list(values)
+    low, high = min(values), max(values)
+    return {column: statistics.median(values), f"{column} min": low, f"{column} max": high}
+
+
+def spreads(rounds: list[Row]) -> Row:
+    """The spread of each measurement over the rounds; counts, the same in each, as they are."""
+    row: Row = {}
+    for column, value in rounds[0].items():
+        each = [measured[column] for measured in rounds]
+        row |= {column: value} if isinstance(value, int) else spread(column, each)
+    return row
+
+
+def publish(name: str, question: str, rows: list[Row], out: Path) -> None:
+    """Print the medians, and write medians and ranges with every digit."""
+    import pandas as pd  # not above: the memory of a process that is measured would include it
+
+    frame = pd.DataFrame(rows)
+    medians = frame.loc[:, [not column.endswith((" min", " max")) for column in frame]]
+    print(f"\n{question}\n\n{medians.to_string(index=False, float_format='{:,.3g}'.format)}")
+    write_together({out / f"{name}.csv": frame.to_csv(index=False)})
+
+
+# -- a whole training -----------------------------------------------------------------------------
+
+
+def june(quick: bool, repeats: int) -> list[Row]:
+    """POWR on MountainCar-v0 with the authors' settings: Gaussian (0.1, 0.01)."""
+    runs = ((1000, repeats), (2000, 1)) if quick else ((3000, repeats), (30_000, 1))
+    return [
+        {"timesteps": n, **spreads([in_own_process("train", n) for _ in range(rounds)])}
+        for n, rounds in runs
+    ]
+
+
+def train(timesteps: int) -> dict[str, float]:
+    with threadpoolctl.threadpool_limits(1):
+        agent = POWR("MountainCar-v0", kernel=Gaussian([0.1, 0.01]), seed=SEED)
+        seconds, _ = timed(lambda: agent.learn(timesteps))
+        peak = provenance.peak_memory_bytes()
+        states = agent.data.columns()[0]
+        observations = states[np.linspace(0, len(states) - 1, CALLS).astype(int)]
+        predicting, _ = timed(
+            lambda: [agent.predict(each, deterministic=True) for each in observations]
+        )
+    return {
+        "rank": agent.model_.rank_ if agent.model_ else 0,
+        "epochs": agent.n_plans_,
+        "seconds": seconds,
+        "peak MiB": peak / MIB,
+        "predict, us": 1e6 * predicting / CALLS,
+    }
+
+
+# -- growth ---------------------------------------------------------------------------------------
+
+
+def growth(quick: bool, repeats: int) -> list[Row]:
+    """Fit and 10 PMD steps on n MountainCar transitions, 500 dictionary points."""
+    if quick:
+        return grow((500, 1000, 2000), 100, 2, repeats)
+    return grow((4000, 8000, 16000, 32000, 64000, 128_000), 500, 10, repeats)
+
+
+def million(quick: bool, repeats: int) -> list[Row]:
+    """One fit and one step on an eighth of the data and on all; the exponent between them."""
+    n, rank = (4000, 100) if quick else (1_000_000, 500)
+    points = grow((n // 8, n), rank, 1, 1)
+    exponent = math.log(points[1]["seconds"] / points[0]["seconds"], 8)
+    return [points[0], points[1] | {"exponent": exponent}]
+
+
+def grow(sizes: tuple[int, ...], rank: int, steps: int, repeats: int) -> list[Row]:
+    rounds = [
+        [in_own_process("grown", n, rank, steps) for n in sizes] for _ in range(repeats)
+    ]  # each round has all sizes
+    return [
+        {"n": n, "steps": steps, **spreads([points[i] for points in rounds])}
+        for i, n in enumerate(sizes)
+    ]
+
+
+def grown(n: int, rank: int, steps: int) -> dict[str, float]:
+    """Seconds of a fit, a step and its plain BLAS product; the peak memory without the product."""
+    data = explore(n)
+    with threadpoolctl.threadpool_limits(1):
+        base = provenance.peak_memory_bytes()
+        model = new_model(rank)
+        fit, _ = timed(lambda: model.fit(*data))
+        descent, _ = timed(lambda: descend(model, steps))
+        peak = provenance.peak_memory_bytes()
+        product, _ = timed(lambda: multiply(n, rank))
+    return {
+        "rank": model.rank_,
+        "seconds": fit + descent,
+        "fit": fit,
+        "step": descent / steps,
+        "step / product": descent / steps / product,
+        "peak MiB": peak / MIB,
+        "MiB above base": (peak - base) / MIB,
+    }
+
+
+def new_model(rank: int) -> WorldModel:
+    """A Nystrom model with exactly `rank` dictionary points, if there are as many states."""
+    settings: Any = {"regularization": REGULARIZATION, "tolerance": 0.0, "max_rank": rank}
+    return WorldModel(Exponential([0.6, 0.06]), N_ACTIONS, method="nystrom", **settings)
+
+
+def descend(model: WorldModel, steps: int) -> NDArray:
+    """Mirror descent from the uniform policy: the exponent, as coefficients over the states."""
+    uniform = np.zeros((len(model.states_), N_ACTIONS))
+    descent = mirror_descent(model, uniform, steps=steps, step_size=STEP_SIZE, gamma=GAMMA)
+    return descent.coefficients
+
+
+def multiply(n: int, rank: int) -> None:
+    """Z'[pi_1 Z' ... pi_A Z'], n rank^2 |A| multiply-adds, in chunks of rows."""
+    rng = np.random.default_rng(0)
+    left = rng.standard_normal((CHUNK, rank))
+    right = rng.standard_normal((CHUNK, N_ACTIONS * rank))
+    product = np.zeros((rank, N_ACTIONS * rank))
+    for start in range(0, n, CHUNK):
+        rows = slice(min(CHUNK, n - start))
+        np.matmul(left[rows].T, right[rows], out=product)
+
+
+def episode(quick: bool, repeats: int) -> list[Row]:
+    """Adding 200 transitions to n by partial_fit, against a fit from nothing."""
+    n, rank = (2000, 100) if quick else (100_000, 500)
+    data = explore(n + repeats * EPISODE)
+    model = new_model(rank).fit(*data.rows(slice(n)))
+    added, refitted = [], []
+    for size in range(n, n + repeats * EPISODE, EPISODE):
+        new = data.rows(slice(size, size + EPISODE))
+        everything = data.rows(slice(size + EPISODE))
+        added.append(timed(lambda new=new: model.partial_fit(*new))[0])
+        refitted.append(timed(lambda data=everything: new_model(rank).fit(*data))[0])
+    ratios = (slow / fast for slow, fast in zip(refitted, added, strict=True))
+    row = {"n": n, "rank": model.rank_, **spread("added", added), **spread("refitted", refitted)}
+    return [row | spread("refitted / added", ratios)]
+
+
+# -- Algorithm 1 as printed -----------------------------------------------------------------------
+
+# By kernel: a smooth one, that of the paper's authors, and a rough one.
+CASES: list[tuple[Kernel, str, dict[str, Any]]] = [
+    (Gaussian(SMOOTH), "nystrom", {"tolerance": 1e-10}),
+    (Gaussian(SMOOTH), "exact", {}),
+    (Gaussian([0.1, 0.01]), "nystrom", {"tolerance": 1e-10}),
+    (Exponential([0.6, 0.06]), "nystrom", {"tolerance": 1e-2, "max_rank": 600}),
+    (Exponential([0.6, 0.06]), "exact", {}),
+]
+
+
+def printed_algorithm(quick: bool, repeats: int) -> list[Row]:
+    """One fit and one PMD step on n MountainCar transitions, against Algorithm 1.
+
+    Algorithm 1: powr/literal.py, its Gram matrices by Python loops (timed once). Algebra: the same
+    products and inverses, with Gram matrices computed at once. Off Algorithm 1: the largest error
+    of the action values at a next state, as a share of its largest action value.
+    """
+    sizes = (200, 400) if quick else (1000, 2000, 4000)
+    data = explore(sizes[-1])
+    return [compare(*case, data.rows(slice(n)), repeats) for n in sizes for case in CASES]
+
+
+def compare(
+    kernel: Kernel, method: str, options: dict[str, Any], data: Transitions, repeats: int
+) -> Row:
+    def fit_and_step() -> tuple[WorldModel, NDArray]:
+        settings: Any = {"regularization": REGULARIZATION, "method": method, **options}
+        model = WorldModel(kernel, N_ACTIONS, **settings).fit(*data)
+        return model, descend(model, steps=1) / STEP_SIZE
+
+    seconds, algebra_seconds, loops = [], [], None
+    for _ in range(repeats):
+        one, (model, coefficients) = timed(fit_and_step)
+        other, printed = timed(partial(algebra, kernel, data))
+        seconds.append(one)
+        algebra_seconds.append(other)
+    if kernel == Gaussian(SMOOTH):
+        loops, printed = timed(partial(loop_by_loop, data))
+    q, q_printed = (
+        model.function(coefficients)(data.next_states),
+        kernel(data.next_states, data.states) @ printed,
+    )
+    errors = np.abs(q - q_printed).max(axis=1) / np.abs(q_printed).max(axis=1)
+    ratios = (slow / fast for slow, fast in zip(algebra_seconds, seconds, strict=True))
+    row = {"n": len(data.actions), "kernel": repr(kernel), "method": method, "rank": model.rank_}
+    row |= {**spread("seconds", seconds), "Algorithm 1": loops, "off Algorithm 1": errors.max()}
+    row |= {"times faster": loops and loops / statistics.median(seconds)}
+    return row | spread("algebra", algebra_seconds) | spread("times faster than algebra", ratios)
+
+
+def loop_by_loop(data: Transitions) -> NDArray:
+    """C after one iteration of Algorithm 1 as printed."""
+    solution = literal.algorithm1(
+        *data[:4],
+        n_actions=N_ACTIONS,
+        kernel=literal.gaussian(SMOOTH),
+        gamma=GAMMA,
+        step_size=1.0,
+        regularization=REGULARIZATION,
+        iterations=1,
+        terminated=data.terminated,
+    )
+    return solution.weights[-1]
+
+
+def algebra(kernel: Kernel, data: Transitions) -> NDArray:
+    """C after one iteration: the matrices, products and inverses of Algorithm 1."""
+    n = len(data.actions)
+    E = np.eye(N_ACTIONS)[data.actions]
+    K = kernel(data.states, data.states) * (E @ E.T) + n * REGULARIZATION * np.eye(n)
+    M = kernel(data.next_states, data.states) / N_ACTIONS * ~data.terminated[:, None]
+    K_inverse = np.linalg.inv(K)
+    c = np.linalg.inv(np.eye(n) - GAMMA * K_inverse @ M) @ (K_inverse @ data.rewards)
+    return c[:, None] * E
+
+
+# -- the tabular path -----------------------------------------------------------------------------
+
+
+def tabular(quick: bool, repeats: int) -> list[Row]:
+    """PMD steps a second in the empirical MDP that a training ends with."""
+    rows = []
+    for name, timesteps in (("FrozenLake-v1", 10_000), ("Taxi-v3", 150_000)):
+        agent = POWR(name, seed=SEED).learn(1000 if quick else timesteps)
+        model = agent.model_
+        uniform = np.zeros((len(model.states_), agent.n_actions))
+        steps = partial(mirror_descent, model, uniform, steps=STEPS, step_size=1.0, gamma=GAMMA)
+        speeds = [STEPS / timed(steps)[0] for _ in range(repeats)]
+        row = {"environment": name, "states": len(model.states_)}
+        rows.append(row | spread("PMD steps a second", speeds))
+    return rows
+
+
 BENCHMARKS = {
-    "printed-algorithm": printed_algorithm.tables,
-    "growth": growth.tables,
-    "episode": growth.episode_tables,
-    "june": june.tables,
-    "tabular": tabular.tables,
+    "printed-algorithm": printed_algorithm,
+    "growth": growth,
+    "million": million,
+    "episode": episode,
+    "june": june,
+    "tabular": tabular,
 }
-
-
-def run(names: list[str], quick: bool, repeats: int, out: Path) -> None:
-    """Print and write each table as soon as it is measured."""
-    load = os.getloadavg()[0]
-    machine = provenance.collect() | {"cores": os.cpu_count(), "load_average": load}
-    print(f"{machine['cpu']}, {machine['cores']} cores, load {load:.1f}; CPU seconds of one core")
-    write_together({out / "machine.json": json.dumps(machine, indent=1) + "\n"})
-    for name in names:
-        print(f"\n> python -m benchmarks.speed --only {name}", flush=True)
-        for table in BENCHMARKS[name](quick, repeats):
-            publish(table, out)
-    if "growth" in names:
-        write_together(growth_figure.files(out / "growth.csv"))
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -53,9 +326,14 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, help="default: benchmarks/results, quick/ below it")
     options = parser.parse_args(arguments)
     out = options.out or (RESULTS / "quick" if options.quick else RESULTS)
+    load = os.getloadavg()[0]
     with threadpoolctl.threadpool_limits(1):
-        run(options.only, options.quick, options.repeats, out)
-    print(f"\nTables as CSV and the figure growth.pdf: {os.path.relpath(out)}")
+        machine = provenance.collect() | {"cores": os.cpu_count(), "load_average": load}
+        print(f"{machine['cpu']}, {machine['cores']} cores, load {load:.1f}; CPU s of one core")
+        write_together({out / "machine.json": json.dumps(machine, indent=1) + "\n"})
+        for name in options.only:
+            function = BENCHMARKS[name]
+            publish(name, function.__doc__ or "", function(options.quick, options.repeats), out)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""OptimisticPOWR and its rivals in one table, and in one picture: make sample-efficiency.
+"""OptimisticPOWR and other algorithms in one table, and in one picture.
 
-Reads the runs of the scale `sample-efficiency` of envs.yaml, those of the scales that nothing was
-developed on, as far as they are there, and ablations.csv: what each choice adds. "First" is the
+Reads the tables of the scale `sample-efficiency` of study.yaml, those of the scales that nothing
+was developed on, as far as they are there, and ablations.csv: what each choice adds. "First" is the
 first evaluation whose 20 episodes reach the threshold. What comes after it is judged by the exact
 return where the environment has a transition table, since 20 episodes on ice fall below it by
 chance.
@@ -23,13 +23,13 @@ from optimistic_powr import OptimisticPOWR
 
 from powr.files import write_together
 from suite import config, markdown
+from suite.config import Study
 from suite.names import algorithm_name
-from suite.plots import ladder as ladder_plot
-from suite.plots import render
-from suite.results import aggregate, arrivals, ladder
+from suite.plots import ranking, render
+from suite.results import aggregate, arrivals
 from suite.results.statistics import censored_median
 from suite.results.summary import Planned
-from suite.results.tables import read_table
+from suite.results.tables import read_results, read_table
 
 SCALE = "sample-efficiency"
 # Further scales, each with what its table is about; one without any runs is left out.
@@ -38,8 +38,7 @@ MORE = {
     "lander": "LunarLander-v3, which nothing was developed on either",
     "boxes": "A goal, and noise, in boxes that the extension was developed on",
 }
-RESULTS = Path("results")
-PICTURE = Path("figures", "sample_efficiency")
+STUDY = Path("extension/study.yaml")
 NOTE = (
     "Arrived: seeds that reach the threshold. First and lasting: medians over seeds; lasting is "
     "the first evaluation from which on at most one in twenty is below the threshold. First "
@@ -121,28 +120,25 @@ def in_words(time: float) -> str:
     return f"{time:,.0f}" if np.isfinite(time) else "never"
 
 
-def rivals(study: dict[str, Any], scale: str) -> str:
-    """The table of a scale's runs that are there, and how many are not."""
-    loaded = aggregate.load_runs(study, scale, RESULTS, partial=True)
-    runs = loaded.evaluations.groupby(aggregate.GROUP)
+def compared(study: Study, scale: str) -> str:
+    """The table of a scale's finished runs, and how many are missing."""
+    results = read_results(study, scale, study.results / scale)
+    key = ["environment", "algorithm"]
+    runs, training = results.evaluations.groupby(key), results.training.groupby(key)
     rows = []
     for planned in aggregate.plan(study, scale):
         pair = planned.environment, planned.algorithm
         if pair in runs.groups:
-            seconds = [
-                max(ladder.read_training(metadata).seconds.values())
-                for run, metadata in loaded.metadata.items()
-                if (run.environment, run.algorithm) == pair
-            ]
-            threshold = study["environments"][planned.environment]["thresholds"][0]
+            seconds = training.get_group(pair)["training_seconds"].tolist()
+            threshold = study.environments[planned.environment].thresholds[0]
             rows.append(row(planned, runs.get_group(pair), threshold, seconds))
     table = markdown.table([list(rows[0]), *(list(cells.values()) for cells in rows)])
-    missing = f"\n\n{len(loaded.missing)} runs are not there yet." if loaded.missing else ""
+    missing = f"\n\n{len(results.missing)} runs are missing." if results.missing else ""
     return table + missing
 
 
-def has_runs(study: dict[str, Any], scale: str) -> bool:
-    return any((RESULTS / run.path).exists() for run in config.runs(study, scale))
+def has_tables(study: Study, scale: str) -> bool:
+    return (study.results / scale / "evaluations.csv").exists()
 
 
 def ablations(table: pd.DataFrame) -> str:
@@ -173,28 +169,30 @@ def bandit() -> str:
     )
 
 
-def page(study: dict[str, Any]) -> Iterator[str]:
+def page(study: Study) -> Iterator[str]:
     """The parts of the page, from the table of eight environments to the ablations."""
-    yield "# OptimisticPOWR and its rivals"
-    yield rivals(study, SCALE)
+    yield "# OptimisticPOWR beside other algorithms"
+    yield compared(study, SCALE)
     yield NOTE
     for scale, title in MORE.items():
-        if has_runs(study, scale):
+        if has_tables(study, scale):
             yield f"{title}:"
-            yield rivals(study, scale)
+            yield compared(study, scale)
     yield bandit()
     yield (
         "Each choice undone alone: median first arrival by the exact return where there is one; "
         "return in the second half"
     )
-    yield ablations(read_table(RESULTS / config.ABLATIONS / "ablations.csv"))
+    yield ablations(read_table(study.results / config.ABLATIONS / "ablations.csv"))
 
 
 def main() -> None:
-    study = config.load("envs.yaml")
-    table = ladder.ladder(study, SCALE, RESULTS)
-    write_together(render.files(partial(ladder_plot.draw, columns=2), table, PICTURE))
-    print(*page(study), sep="\n\n")
+    study = config.load(STUDY)
+    table = read_table(study.results / SCALE / "ranking.csv")
+    draw = partial(ranking.draw, columns=2)
+    page_file = study.results / SCALE / "table.md"
+    figures = render.files(draw, table, study.folder / "figures" / "sample_efficiency")
+    write_together({**figures, page_file: "\n\n".join(page(study)) + "\n"})
 
 
 if __name__ == "__main__":

@@ -3,8 +3,8 @@
 import sys
 import warnings
 
-from powr.command.main import main
-from powr.command.shell import exit_code
+from powr.command import main
+from powr.shell import exit_code
 
 if __name__ == "__main__":
     warnings.formatwarning = lambda message, *_, **__: f"python -m powr: warning: {message}\n"

@@ -12,7 +12,7 @@ import gymnasium
 import numpy as np
 from gymnasium.wrappers import NormalizeObservation, NormalizeReward
 
-from powr.environments.episodes import layers_of
+from powr.environment import layers_of
 
 # With fewer episodes equal returns may be chance, and a mean return says little.
 _MANY_EPISODES = 10

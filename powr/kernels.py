@@ -146,6 +146,21 @@ class Exponential(Stationary):
         return np.exp(distance, out=distance)
 
 
+class Abel(Stationary):
+    """k(x, x') = exp(-sum_i |x_i - x'_i| / (sqrt(2) bandwidth_i)), an option in the authors' code.
+
+    >>> Abel(1.0)([[0.0, 0.0]], [[1.0, 1.0]]).round(4)
+    array([[0.2431]])
+    """
+
+    _metric = "cityblock"
+
+    @staticmethod
+    def _of_distance_(distance: NDArray) -> NDArray:
+        distance /= -np.sqrt(2)
+        return np.exp(distance, out=distance)
+
+
 class Matern52(Stationary):
     """k(x, x') = (1 + s + s^2 / 3) exp(-s) with s = sqrt(5) ||(x - x') / bandwidth||.
 
@@ -162,8 +177,18 @@ class Matern52(Stationary):
 
 
 BUILT_IN: dict[str, type[Any]] = {
-    kernel.__name__: kernel for kernel in (Dirac, Exponential, Gaussian, Matern52)
+    kernel.__name__: kernel for kernel in (Dirac, Exponential, Gaussian, Abel, Matern52)
 }
+
+
+def make_kernel(name: str, bandwidth: ArrayLike | None = None) -> Kernel:
+    """The built-in kernel of this name; all but `Dirac` need a bandwidth."""
+    if name not in BUILT_IN:
+        raise ValueError(f"kernel {name!r} is not one of {', '.join(BUILT_IN)}")
+    if (bandwidth is None) != (name == Dirac.__name__):
+        needs = "has no bandwidth" if bandwidth is not None else "needs a bandwidth"
+        raise ValueError(f"kernel {name} {needs}")
+    return BUILT_IN[name]() if bandwidth is None else BUILT_IN[name](bandwidth)
 
 
 def gram_matrix(kernel: Kernel, x: NDArray, y: NDArray) -> NDArray:

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.sparse.linalg import spsolve
 
-from powr.environments.episodes import limit_of
+from powr.environment import limit_of
 from powr.validation import SUM_TOLERANCE, check_finite, check_gamma, check_policy
 
 # Up to this many states a dense solve is the faster one.
@@ -53,15 +53,14 @@ class TabularMDP:
         if rewards.ndim != 2 or rewards.size == 0:
             raise ValueError(f"rewards must have shape (states, actions), not {rewards.shape}")
         n_states, n_actions = rewards.shape
-        if transitions.shape != (n_states * n_actions, n_states):
-            raise ValueError(
-                f"transitions have shape {transitions.shape}; rewards of shape {rewards.shape} "
-                f"need {(n_states * n_actions, n_states)}"
-            )
-        if initial.shape != (n_states,):
-            raise ValueError(
-                f"initial_distribution must have shape ({n_states},), not {initial.shape}"
-            )
+        shapes = {"transitions": transitions.shape, "initial_distribution": initial.shape}
+        expected = {
+            "transitions": (n_states * n_actions, n_states),
+            "initial_distribution": (n_states,),
+        }
+        for name, shape in expected.items():
+            if shapes[name] != shape:
+                raise ValueError(f"{name} must have shape {shape}, not {shapes[name]}")
         check_finite(rewards, "rewards")
         _check_not_negative(transitions.data, "transitions")
         mass = transitions.sum(axis=1)

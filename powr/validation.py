@@ -87,28 +87,19 @@ def check_states(
         states = states.astype(int)  # an empty list is an array of floats
     if shape is not None and (states.ndim == 0 or states.shape[1:] != shape):
         expected = "(n,), integers" if shape == () else f"(n, {shape[0]})"
-        remedy = remedy_for_shape(states.shape, name, shape)
-        raise ValueError(f"{name} must have shape {expected}, got {states.shape}{remedy}")
-    if states.ndim not in (1, 2):
-        raise ValueError(f"{name} must have shape (n,) or (n, d), got {states.shape}")
+        raise ValueError(
+            f"{name} must have shape {expected}, got {states.shape}: one state is a batch of one"
+        )
+    if states.ndim not in (1, 2) or (states.ndim == 1 and states.dtype.kind == "f"):
+        raise ValueError(
+            f"{name} must have shape (n, d), or (n,) for integers, got {states.dtype} of shape "
+            f"{states.shape}: states of one real dimension are {name}.reshape(-1, 1)"
+        )
     if states.ndim == 1:
-        if states.dtype.kind == "f":
-            remedy = "" if shape == () else remedy_for_shape(states.shape, name, (1,))
-            raise ValueError(f"{name} of shape {states.shape} must be integers{remedy}")
         return states.astype(int)
     states = states.astype(float)
     check_finite(states, name)
     return states
-
-
-def remedy_for_shape(found: tuple[int, ...], name: str, shape: tuple[int, ...]) -> str:
-    """How to make states of `shape` of an array that lacks one dimension."""
-    if shape == (1,) and len(found) == 1:
-        return f": give states of one real dimension as (n, 1), by {name}.reshape(-1, 1)"
-    if found == shape:
-        one = f"[{name}]" if shape == () else f"{name}.reshape(1, -1)"
-        return f": give one state as a batch of one, by {one}"
-    return ""
 
 
 def check_numeric(values: ArrayLike, name: str) -> NDArray:
@@ -139,18 +130,9 @@ def check_transitions(
     states = check_states(states, "states", shape)
     next_states = check_states(next_states, "next_states", states.shape[1:])
     actions, rewards, terminated = map(np.asarray, (actions, rewards, terminated))
-    lengths = {
-        "states": len(states),
-        "actions": actions.size,
-        "rewards": rewards.size,
-        "next_states": len(next_states),
-        "terminated": terminated.size,
-    }
-    if len(set(lengths.values())) > 1:
-        found = ", ".join(f"{name} {length}" for name, length in lengths.items())
-        raise ValueError(f"all five arrays must have one length, got {found}")
-    if len(states) == 0:
-        raise ValueError("there must be at least one transition, got none")
+    lengths = [len(states), actions.size, rewards.size, len(next_states), terminated.size]
+    if len(set(lengths)) > 1 or lengths[0] == 0:
+        raise ValueError(f"all five arrays must have one length of at least 1, got {lengths}")
     for name, column in (("actions", actions), ("rewards", rewards), ("terminated", terminated)):
         if column.ndim != 1:
             raise ValueError(f"{name} must have shape (n,), got {column.shape}")

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from powr.data import Counts
+from powr.functions import KernelExpansion, StateFunction, Table, expand
 from powr.kernels import Kernel
-from powr.policy import KernelExpansion, StateFunction, Table, expand
 from powr.solvers import TOLERANCE, Solver, check_method, choose_method, make_solver
 from powr.solvers.exact import next_counts
 from powr.solvers.nystrom import NystromModel

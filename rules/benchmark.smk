@@ -1,186 +1,173 @@
-# The paper's benchmark at one scale: train -> aggregate -> figures, claims, cost -> report.
+# The paper's benchmark at one scale: train -> aggregate -> figures, claims -> report.
+
+
+# A cluster gets training and the theorems alone.
+localrules:
+    all,
+    aggregate,
+    figure,
+    gif,
+    gifs,
+    fixed_aggregate,
+    claims,
+    report,
+    readme,
+    multiverse_tables,
+    multiverse_aggregate,
+    multiverse_runs,
+    multiverse,
+    theory,
+
+
+# What all other rules but training share: a verb of the suite with its options.
+rule verb:
+    log:
+        LOGS / "verb.log",
+    conda:
+        "../environment.yml"
+    params:
+        command=["--help"],
+    message:
+        "{rule}: {output[0]}"
+    shell:
+        "python -m suite {params.command:q} 2> {log:q}"
 
 
 rule train:
     input:
-        study=ancient("envs.yaml"),
+        study=ancient(STUDY.path),
     output:
-        csv="results/{scale}/{env}/{algorithm}/seed{seed}-{digest}.csv",
-        json="results/{scale}/{env}/{algorithm}/seed{seed}-{digest}.json",
+        csv=STUDY.results / "{scale}/{env}/{algorithm}/seed{seed}-{digest}.csv",
+        json=STUDY.results / "{scale}/{env}/{algorithm}/seed{seed}-{digest}.json",
     log:
-        "logs/{scale}/{env}/{algorithm}/seed{seed}-{digest}.log",
-    wildcard_constraints:
-        algorithm=f"(?!({SAVES_AGENT})/)[^/]+",
+        LOGS / "{scale}/{env}/{algorithm}/seed{seed}-{digest}.log",
     # Seed 0 of everything comes before seed 1 of anything.
     priority: lambda wildcards: -int(wildcards.seed)
     conda:
         "../environment.yml"
     threads: 1
-    # Twice what was measured at the paper scale: 0.68 GB, and 152 minutes on a core that was shared.
+    # Twice what was measured at the paper scale: 0.7 GB, and 152 minutes on a core that was shared.
     resources:
         mem_mb=1400,
         runtime=300,
+    params:
+        varied=lambda wildcards: VARIED.get(wildcards.digest, "{}"),
     message:
         "{rule}: {wildcards.algorithm} on {wildcards.env}, seed {wildcards.seed}"
     shell:
         "python -m suite run --scale {wildcards.scale:q} --env {wildcards.env:q}"
         " --algorithm {wildcards.algorithm:q} --seed {wildcards.seed} --envs {input.study:q}"
-        " --out {output.csv:q} 2> {log:q}"
+        " --varied {params.varied:q} --out {output.csv:q} 2> {log:q}"
 
 
-use rule train as train_agent with:
-    output:
-        csv="results/{scale}/{env}/{algorithm}/seed{seed}-{digest}.csv",
-        json="results/{scale}/{env}/{algorithm}/seed{seed}-{digest}.json",
-        agent="results/{scale}/{env}/{algorithm}/seed{seed}-{digest}.npz",
-    wildcard_constraints:
-        algorithm=SAVES_AGENT,
-    # POWR on MountainCar-v0 holds 0.7 GB and takes two minutes.
-    resources:
-        mem_mb=2000,
-        runtime=60,
-
-
-rule aggregate:
+use rule verb as aggregate with:
     input:
-        study="envs.yaml",
+        study=STUDY.path,
         runs=RUNS,
         code=CODE,
     output:
-        arrivals=f"{RESULTS}/runs.csv",
-        curves=f"{RESULTS}/curves.csv",
-        summary=f"{RESULTS}/summary.csv",
-        page=f"{RESULTS}/summary.md",
+        **{name: RESULTS / f"{name}.csv" for name in TABLES},
+        page=RESULTS / "summary.md",
     log:
-        f"logs/{SCALE}/aggregate.log",
-    localrule: True
-    conda:
-        "../environment.yml"
+        LOGS / f"{SCALE}/aggregate.log",
     params:
-        scale=SCALE,
-        partial="--partial" if PARTIAL else "",
-    message:
-        "{rule}: {output[0]}"
-    shell:
-        "python -m suite aggregate --scale {params.scale:q} {params.partial} 2> {log:q}"
+        command=["aggregate", *OF_STUDY, "--scale", SCALE, *PARTIALLY],
 
 
 # The name of a figure with the settings of the paper's authors ends in _authors.
-rule figure:
+use rule verb as figure with:
     input:
-        tables=lambda wildcards: (
-            rules.ladder_table.output
-            if wildcards.name == "ladder"
-            else rules.aggregate.output
-        ),
+        study=STUDY.path,
+        tables=rules.aggregate.output,
         code=PLOTS,
     output:
-        pdf=f"{FIGURES}/{{name}}{{authors}}.pdf",
-        svg=report(f"{FIGURES}/{{name}}{{authors}}.svg", category="Figures"),
-        png=f"{FIGURES}/{{name}}{{authors}}.png",
+        pdf=FIGURES / "{name}{authors}.pdf",
+        svg=report(FIGURES / "{name}{authors}.svg", category="Figures"),
+        png=FIGURES / "{name}{authors}.png",
     log:
-        f"logs/{SCALE}/{{name}}{{authors}}.log",
+        LOGS / f"{SCALE}/{{name}}{{authors}}.log",
     wildcard_constraints:
         name="|".join(SHOWN),
         authors="(_authors)?",
-    localrule: True
-    conda:
-        "../environment.yml"
     params:
-        scale=SCALE,
-        folder=lambda wildcards, output: Path(output.pdf).parent,
-        authors=lambda wildcards: ["--authors"] if wildcards.authors else [],
-    message:
-        "{rule}: {output[0]}"
-    shell:
-        "python -m suite figure {wildcards.name:q} {params.authors:q} --scale {params.scale:q}"
-        " --out-dir {params.folder:q} 2> {log:q}"
+        command=lambda wildcards: [
+            *(
+                "figure",
+                wildcards.name,
+                *OF_STUDY,
+                "--scale",
+                SCALE,
+                "--out-dir",
+                str(FIGURES),
+            ),
+            *(["--authors"] if wildcards.authors else []),
+        ],
 
 
 rule gif:
     input:
-        agent=lambda wildcards: AGENTS[wildcards.env],
+        agent=lambda wildcards: AGENTS[wildcards.env].with_suffix(".csv"),
     output:
-        f"{FIGURES}/{{env}}.gif",
+        FIGURES / "{env}.gif",
     log:
-        f"logs/{SCALE}/{{env}}.gif.log",
+        LOGS / f"{SCALE}/{{env}}.gif.log",
     wildcard_constraints:
         env="|".join(map(re.escape, AGENTS)),
-    localrule: True
     conda:
         "../environment.yml"
+    params:
+        agent=lambda wildcards: AGENTS[wildcards.env],
     message:
         "{rule}: {output[0]}"
     shell:
-        "python -m powr render {input.agent:q} --out {output:q} > {log:q} 2>&1"
+        "python -m powr render {params.agent:q} --out {output:q} > {log:q} 2>&1"
 
 
 # An episode of a trained agent of each environment: snakemake --cores 1 gifs
 rule gifs:
     input:
         expand(rules.gif.output, env=AGENTS),
-    localrule: True
     message:
         "{rule}: done"
 
 
-rule claims:
+# What the paper scale is judged together with: the runs with fixed starts.
+FIXED = "fixed-starts"
+IS_JUDGED_WITH_FIXED = SCALE == "paper" and FIXED in STUDY.scales
+FIXED_RUNS = STUDY.run_files(FIXED, finished=PARTIAL) if IS_JUDGED_WITH_FIXED else []
+
+
+use rule verb as fixed_aggregate with:
     input:
-        study="envs.yaml",
+        study=STUDY.path,
+        runs=FIXED_RUNS,
+        code=CODE,
+    output:
+        **{name: STUDY.results / f"{FIXED}/{name}.csv" for name in TABLES},
+        page=STUDY.results / f"{FIXED}/summary.md",
+    log:
+        LOGS / f"{FIXED}/aggregate.log",
+    params:
+        command=["aggregate", *OF_STUDY, "--scale", FIXED, *PARTIALLY],
+
+
+use rule verb as claims with:
+    input:
+        study=STUDY.path,
         claims="claims.yaml",
         deviations="deviations.yaml",
-        runs=RUNS,
-        arrivals=rules.aggregate.output.arrivals,
-        template="suite/claims/page.md.j2",
+        tables=[
+            *rules.aggregate.output,
+            *(rules.fixed_aggregate.output if FIXED_RUNS else []),
+        ],
         code=CODE,
     output:
-        table=f"{RESULTS}/claims.csv",
-        page=f"{RESULTS}/claims.md",
+        **{name: RESULTS / f"{name}.csv" for name in VERDICTS},
+        page=RESULTS / "claims.md",
     log:
-        f"logs/{SCALE}/claims.log",
-    localrule: True
-    conda:
-        "../environment.yml"
+        LOGS / f"{SCALE}/claims.log",
     params:
-        scale=SCALE,
-        partial="--partial" if PARTIAL else "",
-    message:
-        "{rule}: {output[0]}"
-    shell:
-        "python -m suite claims --scale {params.scale:q} {params.partial} 2> {log:q}"
-
-
-rule cost:
-    input:
-        study="envs.yaml",
-        runs=RUNS,
-        arrivals=rules.aggregate.output.arrivals,
-        code=CODE,
-    output:
-        table=f"{RESULTS}/cost.csv",
-    log:
-        f"logs/{SCALE}/cost.log",
-    localrule: True
-    conda:
-        "../environment.yml"
-    params:
-        verb="cost",
-        scale=SCALE,
-    message:
-        "{rule}: {output[0]}"
-    shell:
-        "python -m suite {params.verb:q} --scale {params.scale:q} 2> {log:q}"
-
-
-use rule cost as ladder_table with:
-    output:
-        table=f"{RESULTS}/ladder.csv",
-    log:
-        f"logs/{SCALE}/ladder_table.log",
-    localrule: True
-    params:
-        verb="ladder",
-        scale=SCALE,
+        command=["claims", *OF_STUDY, "--scale", SCALE],
 
 
 # Figures of other scales are shown as they are shipped, and not made again for the report.
@@ -189,35 +176,41 @@ MORE_FIGURES = [
     for path in ("figures/theory.svg", "figures/multiverse.svg")
     if SCALE == "paper" and Path(path).exists()
 ]
-REPORT_FILES = sorted(
-    path
-    for path in Path("suite/report").rglob("*")
-    if path.suffix in {".j2", ".css", ".js"}
-)
 
 
-rule report:
+use rule verb as report with:
     input:
-        study="envs.yaml",
+        study=STUDY.path,
         claims="claims.yaml",
         deviations="deviations.yaml",
-        runs=RUNS,
-        tables=[*rules.aggregate.output, *rules.claims.output, *rules.cost.output],
+        tables=[*rules.aggregate.output, *rules.claims.output],
         figures=expand(rules.figure.output.svg, name=SHOWN, authors=""),
-        page=REPORT_FILES,
+        page=sorted(Path("suite/report").glob("*.[jc]*")),
         code=CODE,
     output:
-        page=report(f"{RESULTS}/report.html", category="Verdicts"),
+        page=report(RESULTS / "report.html", category="Verdicts"),
     log:
-        f"logs/{SCALE}/report.log",
-    localrule: True
-    conda:
-        "../environment.yml"
+        LOGS / f"{SCALE}/report.log",
     params:
-        scale=SCALE,
-        more=MORE_FIGURES,
-    message:
-        "{rule}: {output[0]}"
-    shell:
-        "python -m suite report --scale {params.scale:q}"
-        " --figures {input.figures:q} {params.more:q} 2> {log:q}"
+        command=lambda wildcards, input: [
+            *("report", *OF_STUDY, "--scale", SCALE),
+            *("--figures", *input.figures, *MORE_FIGURES),
+        ],
+
+
+# The generated parts of the README: snakemake --cores 1 readme
+use rule verb as readme with:
+    input:
+        study=STUDY.path,
+        claims="claims.yaml",
+        tables=[
+            f"results/paper/{name}.csv"
+            for name in ("cells", "comparisons", "sentences", "ranking", "summary")
+        ],
+        code=CODE,
+    output:
+        update("README.md"),
+    log:
+        LOGS / "readme.log",
+    params:
+        command=["readme"],

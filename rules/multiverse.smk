@@ -1,50 +1,59 @@
-# The paper's POWR in every plausible universe, the same at every scale.
+# The paper's POWR under every plausible combination of settings, the same at every scale.
 
-UNIVERSES = [
-    Path("results", run.path)
-    for variant in (universes(STUDY) if "multiverse" in STUDY else [])
-    for run in variant.runs
+UNIVERSES = STUDY.run_files(MULTIVERSE, finished=PARTIAL) if STUDY.multiverse else []
+
+
+# What POWR is compared with, where it is there.
+BASELINES = [
+    path
+    for path in (
+        STUDY.results / f"{scale}/evaluations.csv"
+        for scale in ("paper", "fixed-starts")
+    )
+    if path.exists()
 ]
-if PARTIAL:
-    UNIVERSES = [path for path in UNIVERSES if path.exists()]
 
 
 # snakemake --cores 2 multiverse_runs
 rule multiverse_runs:
     input:
         UNIVERSES,
-    localrule: True
     message:
         "{rule}: done"
 
 
-rule multiverse_tables:
+use rule verb as multiverse_aggregate with:
     input:
-        study="envs.yaml",
-        claims="claims.yaml",
+        study=STUDY.path,
         runs=UNIVERSES,
-        baselines="results/paper/runs.csv",
-        template="suite/multiverse/page.md.in",
         code=CODE,
     output:
-        universes="results/multiverse/universes.csv",
-        shares="results/multiverse/shares.csv",
-        page="results/multiverse/multiverse.md",
+        **{name: STUDY.results / f"multiverse/{name}.csv" for name in RUN_TABLES},
     log:
-        "logs/multiverse/tables.log",
-    localrule: True
-    conda:
-        "../environment.yml"
+        LOGS / "multiverse/aggregate.log",
     params:
-        partial="--partial" if PARTIAL else "",
-    message:
-        "{rule}: {output[0]}"
-    shell:
-        "python -m suite multiverse {params.partial} 2> {log:q}"
+        command=["aggregate", *OF_STUDY, "--scale", MULTIVERSE, *PARTIALLY],
+
+
+use rule verb as multiverse_tables with:
+    input:
+        study=STUDY.path,
+        claims="claims.yaml",
+        tables=rules.multiverse_aggregate.output,
+        baselines=BASELINES,
+        code=CODE,
+    output:
+        universes=STUDY.results / "multiverse/universes.csv",
+        counts=STUDY.results / "multiverse/counts.csv",
+        page=STUDY.results / "multiverse/multiverse.md",
+    log:
+        LOGS / "multiverse/tables.log",
+    params:
+        command=["multiverse", *OF_STUDY],
 
 
 # snakemake --cores 2 multiverse
-rule multiverse:
+use rule verb as multiverse with:
     input:
         tables=rules.multiverse_tables.output,
         code=PLOTS,
@@ -53,13 +62,14 @@ rule multiverse:
         svg=report("figures/multiverse.svg", category="Figures"),
         png="figures/multiverse.png",
     log:
-        "logs/multiverse/figure.log",
-    localrule: True
-    conda:
-        "../environment.yml"
+        LOGS / "multiverse/figure.log",
     params:
-        folder=lambda wildcards, output: Path(output.pdf).parent,
-    message:
-        "{rule}: {output[0]}"
-    shell:
-        "python -m suite figure multiverse --scale multiverse --out-dir {params.folder:q} 2> {log:q}"
+        command=[
+            "figure",
+            *OF_STUDY,
+            "multiverse",
+            "--scale",
+            MULTIVERSE,
+            "--out-dir",
+            "figures",
+        ],

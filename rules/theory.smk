@@ -1,7 +1,7 @@
 # The paper's theorems by numbers, the same at every scale.
 
 
-rule theory_tables:
+use rule verb as theory_tables with:
     input:
         code=[path for path in CODE if "theory" in path.parts or "powr" in path.parts],
     output:
@@ -10,19 +10,13 @@ rule theory_tables:
         exponents="results/theory/exponents.csv",
         compatibility="results/theory/compatibility.csv",
     log:
-        "logs/theory/tables.log",
-    conda:
-        "../environment.yml"
+        LOGS / "theory/tables.log",
     params:
-        folder=lambda wildcards, output: Path(output.estimation).parent,
-    message:
-        "{rule}: {output[0]}"
-    shell:
-        "python -m suite theory --out-dir {params.folder:q} 2> {log:q}"
+        command=["theory", "--out-dir", "results/theory"],
 
 
 # snakemake --cores 1 theory
-rule theory:
+use rule verb as theory with:
     input:
         tables=rules.theory_tables.output,
         code=PLOTS,
@@ -31,13 +25,14 @@ rule theory:
         svg=report("figures/theory.svg", category="Figures"),
         png="figures/theory.png",
     log:
-        "logs/theory/figure.log",
-    localrule: True
-    conda:
-        "../environment.yml"
+        LOGS / "theory/figure.log",
     params:
-        folder=lambda wildcards, output: Path(output.pdf).parent,
-    message:
-        "{rule}: {output[0]}"
-    shell:
-        "python -m suite figure theory --scale theory --out-dir {params.folder:q} 2> {log:q}"
+        command=[
+            "figure",
+            *OF_STUDY,
+            "theory",
+            "--scale",
+            "theory",
+            "--out-dir",
+            "figures",
+        ],

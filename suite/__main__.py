@@ -9,29 +9,18 @@ import importlib
 import sys
 from collections.abc import Sequence
 
-from powr.command.shell import exit_code
+from powr.shell import exit_code
 
 VERBS = {
-    "check": ("suite.training.preflight", "what is wrong in envs.yaml, before anything runs"),
+    "check": ("suite.training.preflight", "what is wrong in a study, before anything runs"),
     "run": ("suite.training.run", "train one algorithm on one environment with one seed"),
-    "compare": (
-        "suite.compare.command",
-        "both POWRs and the algorithms that fit an environment of yours",
-    ),
     "aggregate": ("suite.results.aggregate", "the tables of a scale, from its run files"),
     "figure": ("suite.plots.render", "one figure, from the tables of a scale"),
-    "claims": ("suite.claims.ledger", "the verdict on each claim of the paper"),
-    "cost": ("suite.results.cost", "what the runs of a scale took"),
-    "ladder": ("suite.results.ladder", "timesteps to threshold of all algorithms, and the floor"),
+    "claims": ("suite.claims.command", "the verdict on each claim of the paper"),
     "report": ("suite.report.report", "the page that shows a scale: results/SCALE/report.html"),
     "theory": ("suite.theory.tables", "the tables of the paper's theorems by numbers"),
-    "ablations": ("suite.ablations.tables", "the table of the ablations, from their run files"),
-    "ablations-page": ("suite.ablations.page", "docs/ablations.md, from the ablations' table"),
-    "multiverse": ("suite.multiverse.command", "in what share of plausible settings a claim holds"),
-    "readme": ("suite.release.readme", "the README's answer and table, from the paper scale"),
-    "cards": ("suite.release.cards", "a model card beside the trained agents of a scale"),
-    "crate": ("suite.release.crate", "ro-crate-metadata.json: verdicts and evidence for machines"),
-    "manifest": ("suite.release.manifest", "the list of what is shipped, with checksums"),
+    "multiverse": ("suite.multiverse", "POWR under every plausible combination of settings"),
+    "readme": ("suite.readme", "the README's answer and table, from the paper scale"),
     "verify": ("suite.release.verify", "make what is shipped again, and compare"),
 }
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from powr.command.shell import Parser
 from powr.files import write_together
+from powr.shell import Parser
 from suite import SuiteError
 
 STOPPING = (signal.SIGINT, signal.SIGTERM)
@@ -29,7 +29,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "--envs": {"default": "envs.yaml", "help": "the study (default: %(default)s)"},
     "--claims": {"default": "claims.yaml", "help": "the claims (default: %(default)s)"},
     "--deviations": {"default": "deviations.yaml", "help": "the deviations (default: %(default)s)"},
-    "--results": {"type": Path, "default": Path("results"), "help": "folder of the run files"},
+    "--results": {"type": Path, "help": "folder of the run files (default: the study's)"},
     "--out-dir": {"type": Path, "help": "default: the scale's folder in the results"},
 }
 

@@ -17,7 +17,7 @@ FAILED = re.compile(
 FINISHED = re.compile(r"^Finished jobid: (\d+)", re.MULTILINE)
 
 
-def last_words(messages: str) -> str:
+def failure_summary(messages: str) -> str:
     """A list of the jobs that failed and did not succeed when tried again, from the messages."""
     finished = set(FINISHED.findall(messages))
     failed = {

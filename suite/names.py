@@ -1,10 +1,8 @@
 """Names as the paper and the textbooks print them."""
 
+from collections.abc import Mapping
+
 NAMES = {
-    "optimistic-powr": "OptimisticPOWR",
-    "optimistic-one-imagined-visit": "OptimisticPOWR, one imagined visit",
-    "optimistic-policy-iteration": "OptimisticPOWR, policy iteration",
-    "optimistic-value-iteration": "OptimisticPOWR, value iteration",
     "rmax": "R-max",
     "rmax-cautious": "R-max, cautious",
     "dyna-q": "Dyna-Q",
@@ -14,6 +12,11 @@ NAMES = {
     "random-play": "random play",
     "dqn-zoo-control": "DQN, zoo",
 }
+
+
+def register(names: Mapping[str, str]) -> None:
+    """Let the names that a study gives its algorithms be printed."""
+    NAMES.update(names)
 
 
 def algorithm_name(key: str) -> str:

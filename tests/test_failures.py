@@ -2,7 +2,7 @@
 
 import pytest
 
-from suite.failures import last_words
+from suite.failures import failure_summary
 
 ERROR = """\
 Error in rule {rule}:
@@ -33,7 +33,7 @@ def test_every_failed_job_is_listed_once_with_the_last_line_of_its_log(tmp_path)
     (tmp_path / "logs" / "3.log").write_text("")
     messages = error("train", 1) + "Trying to restart job 1.\n" + error("train", 1)
     messages += error("aggregate", 2, ", /slurm/7.log") + error("train", 3)  # a cluster's log too
-    header, *lines = last_words(messages).splitlines()
+    header, *lines = failure_summary(messages).splitlines()
     assert header.startswith("3 jobs failed")
     assert lines == [
         "  train: logs/1.log",
@@ -47,5 +47,5 @@ def test_every_failed_job_is_listed_once_with_the_last_line_of_its_log(tmp_path)
 
 def test_a_job_that_succeeds_when_tried_again_has_not_failed():
     messages = error("train", 1) + error("train", 2) + "Finished jobid: 2 (Rule: train)\n"
-    assert "logs/2.log" not in last_words(messages)
-    assert last_words(error("train", 2) + "Finished jobid: 2 (Rule: train)\n") == ""
+    assert "logs/2.log" not in failure_summary(messages)
+    assert failure_summary(error("train", 2) + "Finished jobid: 2 (Rule: train)\n") == ""

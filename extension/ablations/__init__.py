@@ -1,4 +1,4 @@
-"""Ablations: each undoes one choice of OptimisticPOWR. Their tables, and their page.
+"""Ablations: each undoes one choice of OptimisticPOWR. Their tables, figures and page.
 
-envs.yaml says what each ablation undoes; docs/ablations.md shows the results.
+study.yaml says what each ablation undoes; results/ablations/ablations.md shows the results.
 """

@@ -10,10 +10,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from suite.plots.multiverse import arrivals_of
 from suite.plots.render import PANELS_A_ROW, add_note, make_panels, missing_note, number
-from suite.plots.style import EXTENSION
 
 TABLES = ("ablations",)
+COLOUR = "#882255"  # of OptimisticPOWR
 UNDONE = "#33415C"
 FIRST = 10  # where the axes of time begin
 BEYOND = 0.32  # how far right of the budget "never" stands, as a share of the axis
@@ -54,7 +55,7 @@ def draw_rows(panel: Axes, rows: pd.DataFrame, never: float, labelled: bool) -> 
     panel.set_yticks(range(len(rows)), rows["change"] if labelled else [""] * len(rows))
     panel.set_ylim(len(rows) - 0.5, -0.5)
     for place, row in enumerate(rows.itertuples()):
-        colour = EXTENSION.colour if row.ablation == "none" else UNDONE
+        colour = COLOUR if row.ablation == "none" else UNDONE
         draw_row(panel, place, row, never, colour)
 
 
@@ -83,8 +84,3 @@ def draw_row(panel: Axes, place: float, row: Any, never: float, colour: str) -> 
     if not pd.isna(row.median_first_arrival):
         ends = (place - 0.36, place + 0.36)
         panel.plot([row.median_first_arrival] * 2, ends, color=colour, lw=1.0, label="median")
-
-
-def arrivals_of(cell: Any) -> list[float]:
-    """The timesteps in a cell, which pandas has read as one number where no cell has two."""
-    return [] if pd.isna(cell) else [float(timestep) for timestep in str(cell).split()]

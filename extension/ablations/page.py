@@ -1,23 +1,18 @@
-"""docs/ablations.md: what each ablation undoes, in a template, and its results, in tables.
-
-python -m suite ablations-page
-"""
+"""ablations.md: what each ablation undoes, in a template, and its results, in tables."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import jinja2
 import pandas as pd
 
-from ablations.tables import CHOICES
-from suite import config, markdown
-from suite.command import make_parser, write_result
+from extension.ablations.tables import CHOICES
+from suite import markdown
 from suite.plots.render import number
-from suite.results.tables import read_table
 
+TABLES = ("ablations", "planners")
 TEMPLATES = Path(__file__).parent
 MISSING = "–"
 MEASURED = ("seeds", "arrived", "first", "lasting", "return", "CPU s")
@@ -87,21 +82,3 @@ def render(table: pd.DataFrame, planners: pd.DataFrame) -> str:
         factor=ALIKE,
         planner_table=markdown.table([PLANNERS_HEAD, *combinations]),
     )
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    parser = make_parser("ablations-page", __doc__, "--results")
-    parser.add_argument(
-        "--out", type=Path, default=Path("docs/ablations.md"), help="default: %(default)s"
-    )
-    options = parser.parse_args(arguments)
-
-    def make() -> dict[Path, str]:
-        folder = options.results / config.ABLATIONS
-        return {
-            options.out: render(
-                read_table(folder / "ablations.csv"), read_table(folder / "planners.csv")
-            )
-        }
-
-    return write_result(parser.prog, make)

@@ -7,12 +7,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from ablations.choices import draw_panels, draw_row
-from suite.plots.style import EXTENSION, KNOWN
+from extension.ablations.choices import COLOUR, draw_panels, draw_row
+from suite.plots.style import KNOWN
 
 TABLES = ("planners",)
 COLOURS = {
-    "mirror descent": EXTENSION.colour,
+    "mirror descent": COLOUR,
     "policy iteration": KNOWN["ppo"].colour,
     "value iteration": KNOWN["trpo"].colour,
 }

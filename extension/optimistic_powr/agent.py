@@ -21,11 +21,11 @@ from optimistic_powr.box_planner import BoxPlanner
 from optimistic_powr.diagnosis import lost_best
 from optimistic_powr.finite_planner import IMAGINED_PER_LOG_VISITS, FinitePlanner
 from optimistic_powr.growing_steps import MIRROR_DESCENT
-from powr.environments.agent import Agent, Callback
-from powr.environments.episodes import limit_of
+from powr.agent import Agent, Callback
+from powr.environment import limit_of
 from powr.health import Facts, findings, shifting_scales
 from powr.kernels import Dirac, Kernel
-from powr.policy import Policy
+from powr.mirror_descent import Policy
 from powr.validation import (
     check_count,
     check_flag,

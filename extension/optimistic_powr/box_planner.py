@@ -14,7 +14,7 @@ from optimistic_powr.planner import Planner
 from optimistic_powr.track_record import TrackRecord
 from powr.data import History
 from powr.kernels import Kernel, Stationary
-from powr.policy import Policy, uniform_policy
+from powr.mirror_descent import Policy, uniform_policy
 
 # Transitions before the first plan: enough to fit a linear trend.
 _FIRST_PLAN = 20
@@ -96,7 +96,7 @@ class BoxPlanner(Planner):
             self.n_actions,
             gamma=self.gamma,
             prior=prior,
-            value_range=self._value_range(columns[2], prior),
+            value_range=self._value_range(columns[2], columns[4], prior),
             kernel=self.kernel,
             terminal_values=self._terminal_values,
             planning=self._planning,
@@ -132,10 +132,13 @@ class BoxPlanner(Planner):
     def _policy_of(self, model: DisplacementModel | None) -> Policy:
         return uniform_policy(self.n_actions) if model is None else Policy(model)
 
-    def _value_range(self, rewards: NDArray, prior: float) -> tuple[float, float]:
-        low, high = float(rewards.min()), float(rewards.max())
-        horizon = 1.0 / (1.0 - self.gamma)
-        return min(low * horizon, low, prior, 0.0), max(high * horizon, high, prior, 0.0)
+    def _value_range(
+        self, rewards: NDArray, terminated: NDArray, prior: float
+    ) -> tuple[float, float]:
+        """What a terminating step pays is paid once, other rewards over the horizon."""
+        recurring = np.append(rewards[~terminated], 0.0) / (1.0 - self.gamma)
+        every = [*recurring, *rewards[terminated], prior]
+        return min(every), max(every)
 
     def health(self, time_limit: int | None) -> dict[str, float]:
         """How far the action values of the plan that acts leave the range that rewards allow."""

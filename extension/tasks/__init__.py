@@ -11,6 +11,7 @@ import gymnasium
 from tasks.navigation import Navigation
 from tasks.noise import NoisyCartPole, NoisyMountainCar
 from tasks.operations import Inventory, Maintenance, Pricing, QueueAdmission
+from tasks.operations_boxes import Offers, PutOption, StoppingCart, Thermostat
 from tasks.pendulum import PendulumTorques
 
 # OptimisticPOWR was developed on the first of these two; the second is held out.
@@ -70,4 +71,15 @@ gymnasium.register(
     Pricing,
     max_episode_steps=40,
     kwargs={"seats": 20, "prices": 50, "middle": 25.0, "spread": 6.0},
+)
+
+# Operations in a box, written before OptimisticPOWR learned such tasks, and never tuned on.
+gymnasium.register("PutOption-v0", PutOption, kwargs={"volatility": 0.1, "maturity": 30})
+gymnasium.register("Offers-v0", Offers, kwargs={"n_offers": 4, "n_features": 3})
+gymnasium.register("Thermostat-v0", Thermostat, max_episode_steps=100, kwargs={"noise": 0.5})
+gymnasium.register(
+    "StoppingCart-v0",
+    StoppingCart,
+    max_episode_steps=200,
+    kwargs={"platform": 1.6, "crash": 100.0},
 )

@@ -13,17 +13,12 @@ from optimistic_powr.growing_steps import settle
 from optimistic_powr.track_record import TrackRecord
 from optimistic_powr.visits import Visits
 
+from extension.tests.models import displacement_model, linear_system
 from powr.data import History
 from powr.kernels import Dirac, Exponential, Matern52
 from powr.mirror_descent import softmax
 from powr.tabular import TabularMDP
-from tests.powr.environments import (
-    PLACES,
-    Corridor,
-    Paid,
-    displacement_model,
-    linear_system,
-)
+from tests.powr.environments import PLACES, Corridor, Paid
 
 SCALES = [1e-3, 1.0, 1e3]
 

@@ -63,8 +63,6 @@ class Solver(Protocol):
 
 
 def check_method(method: object, name: str = "method") -> str:
-    if method == "low_rank":  # the name of 1.0, for one release
-        return "nystrom"
     if not isinstance(method, str) or method not in METHODS:
         raise ValueError(f"{name} must be one of {', '.join(METHODS)}, got {method!r}")
     return method

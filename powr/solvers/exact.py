@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from powr import kernels
 from powr.data import Counts
-from powr.kernels import Kernel, expansion, gram_matrix
+from powr.kernels import Kernel, gram_matrix
 
 # Bytes that a system may take while it is solved, and the arrays of its size that are then held.
 LARGEST_SYSTEM = 4 * 2**30
@@ -35,14 +34,11 @@ class ExactModel:
 
     def update(self) -> None:
         data, states = self.data, self.data.index.states
-        check_size(self.rank)
+        check_size(self.rank, len(states))
         self._action = data.pair_action
-        self._centers = states[data.pair_state]
-        self._gram = None
-        if len(states) * self.rank <= kernels.LARGEST_GRAM:
-            self._gram = gram_matrix(self.kernel, states, self._centers)
+        self._gram = gram_matrix(self.kernel, states, states[data.pair_state])
         same_action = self._action[:, None] == self._action[None, :]
-        self._NK = data.pair_count[:, None] * self._gram_rows(data.pair_state) * same_action
+        self._NK = data.pair_count[:, None] * self._gram[data.pair_state] * same_action
         counts = next_counts(data, data.continuing_count).tocsc()
         self._next_states = np.flatnonzero(np.diff(counts.indptr))
         self._next_counts = counts[:, self._next_states].tocsr()
@@ -51,7 +47,7 @@ class ExactModel:
         self, rewards: NDArray, policy: NDArray, gamma: float, regularization: float
     ) -> NDArray:
         """Weights of the action values; rewards summed per pair, policy at the distinct states."""
-        M = self._gram_rows(self._next_states)
+        M = self._gram[self._next_states]
         M *= policy[np.ix_(self._next_states, self._action)]
         M = self._next_counts @ M
         M *= gamma
@@ -64,8 +60,6 @@ class ExactModel:
         return self._lay_out(np.linalg.solve(self._ridge_system(regularization), targets))
 
     def at_states(self, weights: NDArray) -> NDArray:
-        if self._gram is None:
-            return expansion(self.kernel, self.data.index.states, self._centers, weights)
         return self._gram @ weights
 
     def coefficients(self, weights: NDArray) -> NDArray:
@@ -79,21 +73,15 @@ class ExactModel:
         system[np.diag_indices_from(system)] += self.data.size * regularization
         return system
 
-    def _gram_rows(self, states: NDArray) -> NDArray:
-        """The kernel from the states of these numbers to those of the pairs."""
-        if self._gram is None:
-            return gram_matrix(self.kernel, self.data.index.states[states], self._centers)
-        return self._gram[states]
-
     def _lay_out(self, pair_weights: NDArray) -> NDArray:
         weights = np.zeros((self.rank, self.data.n_actions))
         weights[np.arange(self.rank), self._action] = pair_weights
         return weights
 
 
-def check_size(n_pairs: int) -> None:
+def check_size(n_pairs: int, n_states: int) -> None:
     """Refuse a system that would not fit in memory, before anything is allocated."""
-    needed = _ARRAYS * 8 * n_pairs**2
+    needed = 8 * n_pairs * (_ARRAYS * n_pairs + n_states)
     if needed > LARGEST_SYSTEM:
         raise MemoryError(
             f"the exact solve on {n_pairs} distinct state-action pairs would take "

@@ -1,1 +1,1 @@
-"""What the paper claims, and the verdict on each claim with its evidence."""
+"""What the runs say about each sentence of the paper: cells, and the verdicts that follow."""

@@ -1,19 +1,31 @@
-"""What envs.yaml says, checked, and the settings and names of the runs that follow from it."""
+"""The study that envs.yaml, or a file of one's own, describes: checked, typed, and its runs."""
 
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import baselines
+from suite import names
+from suite.config.models import ABLATIONS as ABLATIONS
+from suite.config.models import MULTIVERSE as MULTIVERSE
+from suite.config.models import Combination as Combination
+from suite.config.models import Run as Run
+from suite.config.models import Study as Study
+from suite.config.models import digest as digest
 from suite.config.reading import check_known as check_known
 from suite.config.reading import check_model as check_model
 from suite.config.reading import check_unique as check_unique
 from suite.config.reading import read_yaml as read_yaml
-from suite.config.study import ABLATIONS as ABLATIONS
-from suite.config.study import MULTIVERSE as MULTIVERSE
-from suite.config.study import Run as Run
-from suite.config.study import Variant as Variant
-from suite.config.study import digest as digest
-from suite.config.study import load as load
-from suite.config.study import resolve as resolve
-from suite.config.study import resolve_variant as resolve_variant
-from suite.config.study import runs as runs
-from suite.config.study import settings_on as settings_on
-from suite.config.study import universes as universes
-from suite.config.study import variant_runs as variant_runs
-from suite.config.study import variants as variants
+
+
+def load(path: str | Path) -> Study:
+    """Read and check a study. Modules in its folder can be imported from then on."""
+    study = check_model(read_yaml(path), Study, path)
+    study._path = Path(path)
+    folder = study.path.parent.resolve()
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
+    baselines.register(study.classes, folder)
+    names.register({key: block.name for key, block in study.algorithms.items() if block.name})
+    return study

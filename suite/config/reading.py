@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 import json
 import re
+import textwrap
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -84,80 +85,43 @@ def check_model(data: Any, model: type[Model], path: str | Path, *place: str) ->
     try:
         return model.model_validate(data)
     except pydantic.ValidationError as error:
-        fault = _first_fault(error, data, model, place)
-        raise SuiteError(f"{path}: {fault}") from error
+        raise SuiteError(f"{path}: {_first_fault(error, data, model, place)}") from error
+    except SuiteError as error:  # of a name that is not known
+        raise SuiteError(f"{path}: {error}") from error
 
 
 def _first_fault(
     error: pydantic.ValidationError, data: Any, model: type[Model], place: Iterable[str]
 ) -> str:
+    """The key, the value, and what would be right in pydantic's words."""
     faults = error.errors(include_url=False)
     # A misspelt key is missing, too: the spelling is the fault to tell.
     misspelt = (each for each in faults if each["type"] == "extra_forbidden")
     fault = next(misspelt, faults[0]) if faults[0]["type"] == "missing" else faults[0]
-    is_value = fault["type"] not in ("missing", "extra_forbidden")
-    *parents, name = fault["loc"] or [""]
     keys = list(place)
-    for key in fault["loc"] if is_value else parents:
+    for key in fault["loc"]:
         # Not the names by which pydantic tells models apart.
         if isinstance(key, int) or (isinstance(data, dict) and key in data):
             keys.append(str(key))
             data = data[key]
-    if is_value:
-        value = repr(fault["input"])
-        reason = f"{value if len(value) < 100 else value[:100] + ' ...'}: {_in_words(fault)}"
-        keys = keys or ["the file"]
-    elif fault["type"] == "missing":
-        reason = f"{name} is missing: add it"
-    else:
+    if fault["type"] == "missing":
+        reason = f"{fault['loc'][-1]} is missing: add it"
+    elif fault["type"] == "extra_forbidden":
         schema = model.model_json_schema()
         blocks = [schema, *schema.get("$defs", {}).values()]
-        near = _suggestion(
-            str(name), {key for each in blocks for key in each.get("properties", {})}
-        )
+        known = {key for each in blocks for key in each.get("properties", {})}
+        name = keys.pop()
+        near = _suggestion(name, known)
         reason = f"{name} is not known here: {near or 'correct its spelling or remove it'}"
+    else:
+        reason = f"{textwrap.shorten(repr(fault['input']), 100)}: {fault['msg']}"
+        keys = keys or ["the file"]
     return ": ".join(filter(None, [".".join(keys), reason]))
 
 
 def _suggestion(name: str, known: Iterable[str]) -> str:
     near = difflib.get_close_matches(name, list(known), n=1)
     return f"did you mean {near[0]}?" if near else ""
-
-
-# What is due, by pydantic's name of the fault; its limits are filled in.
-WORDS = {
-    "int_type": "give a whole number",
-    "int_from_float": "give a whole number",
-    "float_type": "give a number",
-    "finite_number": "give a finite number",
-    "string_type": "give text",
-    "bool_type": "give true or false",
-    "bool_parsing": "give true or false",
-    "list_type": "give a list",
-    "dict_type": "give keys with values",
-    "model_type": "give keys with values",
-    "model_attributes_type": "give keys with values",
-    "greater_than": "give more than {gt}",
-    "greater_than_equal": "give {ge} or more",
-    "less_than": "give less than {lt}",
-    "less_than_equal": "give {le} or less",
-    "too_short": "is empty: give {min_length} or more",
-    "string_too_short": "is empty: give text",
-    "string_pattern_mismatch": "does not have the form {pattern}",
-    "literal_error": "is not one of {expected}",
-    "union_tag_invalid": "{tag} is not one of {expected_tags}",
-    "union_tag_not_found": "{discriminator} is missing: add it",
-    "value_error": "{error}",
-}
-
-
-def _in_words(fault: Any) -> str:
-    words = WORDS.get(fault["type"], "is not allowed here").format(**fault.get("ctx", {}))
-    if fault["type"] == "literal_error":
-        choices = re.findall(r"'([^']*)'", words)
-        near = _suggestion(str(fault["input"]), choices)
-        words += f": {near}" if near else ""
-    return words
 
 
 def check_known(names: Iterable[str], known: Iterable[str], place: str) -> None:

@@ -1,6 +1,6 @@
-"""multiverse.pdf: a specification curve of when POWR arrives, one column per universe.
+"""multiverse.pdf: a specification curve of the ratio to the best baseline, one column each.
 
-Above are the medians of both policies, below a dot for each setting of the universe.
+Above is the ratio of timesteps to threshold, below a dot for each setting of the combination.
 """
 
 from __future__ import annotations
@@ -9,180 +9,114 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from ablations.choices import arrivals_of
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from suite.names import algorithm_name
-from suite.plots.render import add_note, missing_note, number
-from suite.plots.style import COLUMN_WIDTH, KNOWN
-from suite.results.statistics import median_coverage
+from suite.plots.render import number
+from suite.plots.style import COLUMN_WIDTH
 
 TABLES = ("universes",)
-POLICIES = {"deterministic": (KNOWN["powr"].colour, "o", -0.18), "sampled": ("#33415C", "D", 0.18)}
-SETS = {"defaults": ("library defaults", (4, 2)), "authors": ("authors' settings", (1, 1.5))}
-SETTING = "setting."
+ROW_HEIGHT = 0.15  # inches
+# By verdict: colour, marker, and whether it is filled.
+LOOKS = {
+    "holds": ("#B2182B", "o", "full"),
+    "undecided": ("#8A8A8A", "o", "none"),
+    "fails": ("#000000", "X", "full"),
+}
 SHADE = "#F2E2B6"
 LABELS = {
-    ("setting.restart", "no"): "sum over epochs",
-    ("setting.restart", "yes"): "restart each epoch",
-    ("setting.kernel", "Gaussian"): "Gaussian kernel",
-    ("setting.kernel", "Exponential"): "exponential kernel",
+    ("start", "fixed"): "fixed starts",
+    ("start", "random"): "random starts",
+    ("restart", "False"): "exponents summed over epochs",
+    ("restart", "True"): "restart at each epoch",
+    ("episodes_per_epoch", "1"): "1 episode per epoch",
+    ("episodes_per_epoch", "3"): "3 episodes per epoch",
+    ("mirror_steps", "1"): "1 mirror step per epoch",
+    ("mirror_steps", "10"): "10 mirror steps per epoch",
+    ("step_size", "0.1"): "step size 0.1",
+    ("step_size", "1.0"): "step size 1",
+}
+NOT_CHOICES = {
+    *("environment", "tier", "best_evidenced", "seeds", "seeds_planned", "verdict", "effect"),
+    *("ratio", "low", "high", "is_bound", "best", "reached"),
 }
 
 
 def draw(table: pd.DataFrame) -> Figure:
-    table = table[table["against"].isin(SETS) & table["policy"].isin(POLICIES)]
-    settings = [name for name in table if name.startswith(SETTING)]
-    table = table.assign(**{name: table[name].map(text_of) for name in settings})
-    groups = dict(list(table.groupby("environment", sort=False)))
+    choices = [name for name in table if name not in NOT_CHOICES]
+    table = table.assign(**{name: table[name].map(str) for name in choices})
     rows = [
         (name, value)
-        for name in settings
+        for name in choices
+        for value in sorted(set(table[name]))
         if table.groupby("environment")[name].nunique().max() > 1
-        for value in dict.fromkeys(table[name])
-        if value
     ]
-    figure = Figure(figsize=(1.35 * COLUMN_WIDTH, 2.9 + 0.14 * len(rows)), layout="constrained")
+    groups = {
+        name: group.sort_values("ratio", ascending=False, na_position="last").reset_index()
+        for name, group in table.groupby("environment", sort=False)
+    }
+    height = ROW_HEIGHT * len(rows)
+    figure = Figure(figsize=(1.3 * COLUMN_WIDTH, 2.6 + height), layout="constrained")
     panels = figure.subplots(
         2,
         len(groups),
         squeeze=False,
-        width_ratios=[group["universe"].nunique() + 6 for group in groups.values()],
-        height_ratios=[2.2, 0.14 * len(rows)],
+        width_ratios=[len(group) + 3 for group in groups.values()],
+        height_ratios=[2.0, height],
     )
     for (above, below), (environment, group) in zip(panels.T, groups.items(), strict=True):
-        order = sorted_universes(group)
-        draw_curve(above, group, order, environment)
-        draw_settings(below, group, order, rows, labelled=below is panels[1, 0])
+        draw_ratios(above, group, environment)
+        draw_settings(below, group, rows, labelled=below is panels[1, 0])
         for panel in (above, below):
-            panel.set_xlim(-0.7, len(order) - 0.3)
+            panel.set_xlim(-0.7, len(group) - 0.3)
             panel.set_xticks([])
-            for name in group[group["main"]]["universe"].unique():
-                column = order.index(name)
+            for column in np.flatnonzero(group["best_evidenced"]):
                 panel.axvspan(column - 0.5, column + 0.5, color=SHADE, lw=0, zorder=0)
-    panels[0, 0].set_ylabel("timesteps to the threshold")
+    panels[0, 0].set_ylabel("best baseline's timesteps\nover POWR's")
     handles = [
-        Line2D([], [], color=colour, marker=marker, ms=3.5, lw=0, label=f"POWR, {policy} policy")
-        for policy, (colour, marker, _) in POLICIES.items()
-    ] + [
-        Line2D([], [], color="0.15", lw=0.8, dashes=dashes, label=f"best baseline, {label}")
-        for label, dashes in SETS.values()
+        Line2D([], [], color=colour, marker=marker, fillstyle=fill, ms=4, lw=0, label=verdict)
+        for verdict, (colour, marker, fill) in LOOKS.items()
     ]
+    handles.append(Line2D([], [], color=SHADE, lw=6, label="best-evidenced settings"))
     figure.legend(handles=handles, loc="outside upper center", ncols=4)
-    add_note(figure, note(table))
     return figure
 
 
-def text_of(value: Any) -> str:
-    """A cell as it was written: pandas reads 1 as 1.0 where other cells are fractions or empty."""
-    return "" if pd.isna(value) else f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def sorted_universes(group: pd.DataFrame) -> list[str]:
-    """The earliest median of the sampled policy first, then of the deterministic one."""
-    medians = group.pivot_table("median", "universe", "policy", sort=False)
-    medians = medians.reindex(group["universe"].unique(), columns=["sampled", "deterministic"])
-    return list(medians.fillna(np.inf).sort_values(list(medians), kind="stable").index)
-
-
-def draw_curve(panel: Axes, group: pd.DataFrame, order: list[str], environment: str) -> None:
-    """The medians, the budget and the best baselines; "never" stands above all of them."""
-    one = group.iloc[0]
-    baselines = group.dropna(subset="best_baseline_median").sort_values("best_baseline_median")
-    baselines = baselines.drop_duplicates("against").set_index("against")
-    times = [time for cell in group["first_arrivals"] for time in arrivals_of(cell)]
-    first = min([*times, one["timesteps"] / 10])
-    last = max([one["timesteps"], *baselines["best_baseline_median"]])
-    never = last * (last / first) ** 0.16
-    for row in group.drop_duplicates(["universe", "policy"]).itertuples():
-        draw_universe(panel, order.index(row.universe), row, never)
-    for name, (label, dashes) in SETS.items():
-        who, height = "no baseline", never
-        if name in baselines.index:
-            key, height = baselines.loc[name, ["best_baseline", "best_baseline_median"]]
-            who = algorithm_name(key.removesuffix("-authors"))
-            panel.axhline(height, color="0.15", lw=0.8, dashes=dashes)
-        # At the left, where universes are early and leave room; those of two sets apart.
-        beneath = name == "defaults" and height < never
-        panel.annotate(
-            f"{who}, {label}",
-            (0.01, height),
-            xycoords=panel.get_yaxis_transform(),
-            xytext=(0, -2 if beneath else 2),
-            textcoords="offset points",
-            va="top" if beneath else "bottom",
-            fontsize=5.5,
-        )
-    panel.axhline(one["timesteps"], color="0.75", lw=0.6)
-    panel.set_title(
-        f"{environment}\nthreshold {number(one['threshold'])}, {one['runs_planned']} seeds",
-        fontsize=7,
-    )
+def draw_ratios(panel: Axes, group: pd.DataFrame, environment: str) -> None:
+    """Above 1 POWR needs fewer timesteps; an arrow is a bound, with what is not known above it."""
     panel.set_yscale("log")
-    panel.set_ylim(0.7 * first, never * (last / first) ** 0.12)
-    steps = (1,) if last >= 50 * first else (1, 2, 5)
-    ticks = [step * 10**k for k in range(1, 8) for step in steps]
-    ticks = [tick for tick in ticks if 0.7 * first <= tick <= last]
-    panel.set_yticks([*ticks, never], [*map(number, ticks), "never"])
+    top = np.nanmax([*group["ratio"], *group["high"].replace(np.inf, np.nan), 10])
+    for column, row in group.iterrows():
+        colour, marker, fill = LOOKS[row["verdict"]]
+        if pd.isna(row["ratio"]):
+            look: dict[str, Any] = {"fontsize": 5, "color": "0.5", "rotation": 90, "ha": "center"}
+            panel.text(column, 1.15, row["effect"], **look)
+            continue
+        high = min(row["high"], 1.3 * top) if not pd.isna(row["high"]) else 1.3 * top
+        panel.plot([column] * 2, [row["low"], high], color=colour, lw=0.7, alpha=0.7)
+        panel.plot(column, row["ratio"], marker, color=colour, fillstyle=fill, ms=4, mew=0.8)
+    panel.axhline(1, color="0.3", lw=0.7)
+    counts = group["verdict"].value_counts()
+    panel.set_title(
+        f"{environment}\nholds in {counts.get('holds', 0)} of {len(group)} combinations", fontsize=7
+    )
+    ticks = [10.0**k for k in range(-2, 5) if panel.get_ylim()[0] <= 10.0**k <= panel.get_ylim()[1]]
+    panel.set_yticks(ticks, [number(tick) for tick in ticks])
     panel.set_yticks([], minor=True)
     panel.grid(visible=True, axis="y")
 
 
-def draw_universe(panel: Axes, column: int, row: Any, never: float) -> None:
-    """The median of one policy; hollow, at the top, if half of the runs never arrive."""
-    colour, marker, aside = POLICIES[row.policy]
-    arrived, place = arrivals_of(row.first_arrivals), column + aside
-    look = {"marker": marker, "ms": 2.6, "mec": colour, "mew": 0.6, "label": row.policy}
-    if row.runs and pd.isna(row.median):
-        panel.plot(place, never, mfc="white", lw=0, **look)
-    elif row.runs:
-        top = never if row.arrived < row.runs else max(arrived)
-        panel.plot([place] * 2, [min(arrived), top], color=colour, lw=0.6, alpha=0.6)
-        panel.plot(place, row.median, mfc=colour, lw=0, **look)
-
-
 def draw_settings(
-    panel: Axes,
-    group: pd.DataFrame,
-    order: list[str],
-    rows: list[tuple[str, str]],
-    labelled: bool,
+    panel: Axes, group: pd.DataFrame, rows: list[tuple[str, str]], labelled: bool
 ) -> None:
-    universes = group.drop_duplicates("universe").set_index("universe").loc[order]
-    for height, (column, value) in enumerate(rows):
-        places = np.flatnonzero(universes[column] == value)
-        panel.plot(places, [height] * len(places), "o", color="0.2", ms=2, lw=0)
-        if not any(universes[column]):
-            look: dict[str, Any] = {"fontsize": 5, "color": "0.6", "ha": "center", "va": "center"}
-            panel.text((len(order) - 1) / 2, height, "does not apply", **look)
-        if height and rows[height - 1][0] != column:
+    for height, (name, value) in enumerate(rows):
+        places = np.flatnonzero(group[name] == value)
+        if group[name].nunique() > 1:
+            panel.plot(places, [height] * len(places), "o", color="0.2", ms=2.2, lw=0)
+        if height and rows[height - 1][0] != name:
             panel.axhline(height - 0.5, color="0.85", lw=0.6)
     panel.set_ylim(len(rows) - 0.5, -0.5)
-    labels = [
-        LABELS.get((column, value)) or f"{column.removeprefix(SETTING).replace('_', ' ')} {value}"
-        for column, value in rows
-    ]
+    labels = [LABELS.get(row) or f"{row[1]} kernel" for row in rows]
     panel.set_yticks(range(len(rows)), labels if labelled else [""] * len(rows))
     panel.tick_params(axis="y", length=0)
-    panel.set_xlabel(f"{len(order)} universes")
-
-
-def note(table: pd.DataFrame) -> str:
-    runs = table.drop_duplicates("universe")
-    intervals = ", ".join(
-        f"with {n} seeds a {median_coverage(n):.0%} interval of the median"
-        if median_coverage(n) > 0
-        else f"with {n} none"
-        for n in sorted(set(runs["runs_planned"]), reverse=True)
-    )
-    return (
-        "The paper's POWR under every plausible combination of the settings that nobody knows. A "
-        "column is one combination, a universe; the dots below are its settings. A mark is the "
-        "median over seeds of the timesteps to the first evaluation at the threshold: lower is "
-        f"better. Bars reach from the first run to arrive to the last ({intervals}). Hollow marks: "
-        "half of the runs or more never arrive within the budget, the grey line. Universes are "
-        "sorted by the sampled policy, which the authors evaluate; shaded are the authors' "
-        f"probable settings.{missing_note(runs['runs'], runs['runs_planned'])}"
-    )

@@ -19,9 +19,9 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from suite.results.statistics import censored_median, time_to_threshold
+from suite.results.tables import FIRST as FIRST
+from suite.results.tables import LASTING as LASTING
 
-FIRST, LASTING = "first_arrival", "lasting_arrival"
-COLUMNS = ["environment", "algorithm", "policy", "seed", "threshold", "timesteps", FIRST, LASTING]
 # The columns of a run file that hold each policy's mean and exact return.
 POLICIES = {
     "deterministic": ("mean", "exact_return"),
@@ -34,9 +34,10 @@ def tabulate(
     evaluations: pd.DataFrame, thresholds_of: Mapping[str, Sequence[float]]
 ) -> pd.DataFrame:
     """The arrivals of runs; a policy that a run did not record has no row."""
+    varied = ["combination"] if "combination" in evaluations else []
     rows = []
-    by_run = evaluations.groupby(["environment", "algorithm", "seed"], sort=False)
-    for (environment, algorithm, seed), run in by_run:
+    by_run = evaluations.groupby(["environment", "algorithm", *varied, "seed"], sort=False)
+    for (environment, algorithm, *digest, seed), run in by_run:
         timesteps = run["timestep"].to_numpy()
         for policy, (column, _) in POLICIES.items():
             if column not in run or run[column].isna().any():
@@ -46,9 +47,10 @@ def tabulate(
                     time_to_threshold(timesteps, run[column], threshold),
                     time_to_lasting(timesteps, run[column], threshold),
                 )
-                key = (environment, algorithm, policy, seed, threshold)
+                key = (environment, algorithm, *digest, policy, seed, threshold)
                 rows.append((*key, timesteps[-1], *map(as_cell, arrived)))
-    table = pd.DataFrame(rows, columns=COLUMNS)
+    names = ["environment", "algorithm", *varied, "policy", "seed", "threshold", "timesteps"]
+    table = pd.DataFrame(rows, columns=[*names, FIRST, LASTING])
     return table.astype({FIRST: "Int64", LASTING: "Int64"})
 
 

@@ -29,7 +29,7 @@ class RunFileError(SuiteError):
 def read_run_file(
     results: Path, run: Run, settings: dict[str, Any]
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """The evaluations of a run, with its names, and the JSON beside them, after every check."""
+    """The evaluations of a run and the JSON beside them, after every check."""
     path = results / run.path
     content = path.read_bytes()
     beside = path.with_suffix(".json")
@@ -51,5 +51,4 @@ def read_run_file(
     table = pd.read_csv(io.BytesIO(content), dtype=float)
     if table["timestep"].tolist() != list(planned_grid(settings)):
         raise RunFileError(path, "its evaluations are not at the timesteps that are planned")
-    names = {"environment": run.environment, "algorithm": run.algorithm, "seed": run.seed}
-    return table.astype({"timestep": int, "episodes": int}).assign(**names), metadata
+    return table.astype({"timestep": int, "episodes": int}), metadata

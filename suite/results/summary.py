@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from suite.config.kinds import LIBRARY
+from suite.config.models import LIBRARY
 from suite.results import arrivals, statistics
 
 # A percentile bootstrap stays within the range of the seeds, and the range of n seeds holds their
@@ -28,7 +28,6 @@ class Planned(NamedTuple):
     algorithm: str
     seeds: int
     timesteps: list[int]  # of the evaluations; the last one is the budget
-    first_update: int = 0  # until then the policy is the untrained one
     kind: str = ""
     source: str = LIBRARY  # of its settings
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -27,36 +27,13 @@ LEGEND = (
     "cases. The exact return is that of the final policy by dynamic programming."
 )
 OVERVIEW_TITLE = "Runs that met the threshold, and the median of all runs' timesteps to it:"
-ORIGIN = ("runs", "commit", "Python", "platform", "processor", "packages")
-
-
-def find_origins(provenances: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The distinct environments that runs came from, by the names in `ORIGIN`.
-
-    Runs of one environment load different packages of it: each has all versions that were loaded.
-    """
-    found: dict[tuple[str, ...], list[Mapping[str, str]]] = {}
-    for provenance in provenances:
-        commit = "outside a repository"
-        if git := provenance["git"]:
-            commit = git["commit"][:12] + ("" if git["clean"] else " with local changes")
-        key = (commit, provenance["python"], provenance["platform"], provenance["cpu"])
-        found.setdefault(key, []).append(provenance["packages"])
-    origins = []
-    for names, loaded in sorted(found.items()):
-        packages = [
-            f"{name} {' and '.join(sorted({each[name] for each in loaded if name in each}))}"
-            for name in sorted({name for each in loaded for name in each}, key=str.lower)
-        ]
-        origins.append(dict(zip(ORIGIN, (len(loaded), *names, packages), strict=True)))
-    return origins
 
 
 def render(
     summary: pd.DataFrame,
     scale: str,
     missing: Sequence[Run],
-    provenances: Iterable[Mapping[str, Any]],
+    origins: pd.DataFrame,
 ) -> str:
     """The summary as Markdown, ending with the environments that the results came from."""
     planned = summary[summary["policy"] == "deterministic"]
@@ -71,16 +48,9 @@ def render(
     for environment, rows in summary.groupby("environment", sort=False):
         parts += [f"## {environment}", *map(markdown.table, (times(rows), returns(rows)))]
         parts += filter(None, [bounds_text(rows)])
-    origins = [
-        [
-            str(origin["runs"]),
-            *(origin[name] for name in ORIGIN[1:-1]),
-            ", ".join(origin[ORIGIN[-1]]),
-        ]
-        for origin in find_origins(provenances)
-    ]
+    table = [origins.columns, *origins.astype(str).itertuples(index=False)]
     parts += ["## How to read it", LEGEND]
-    parts += ["## Where the results came from", markdown.table([ORIGIN, *origins])]
+    parts += ["## Where the results came from", markdown.table(table)]
     return "\n\n".join(parts) + "\n"
 
 

@@ -1,13 +1,12 @@
 """Where a printed statement or a step of a proof fails: the smallest cases, computed.
 
-Each function gives the two sides of what is printed and, where there is one, of what holds in its
-place. Their tests assert the paper's hypotheses. docs/theory.md explains them.
+Their tests assert the paper's hypotheses. docs/theory.md explains them.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +19,9 @@ from powr.mirror_descent import kl_step, softmax
 from powr.tabular import TabularMDP
 from powr.world_model import WorldModel
 from suite.theory import sobolev
-from suite.theory.simulation import estimate, transfer_estimate, uniform_norm
+from suite.theory.estimation import action_values, transfer_estimate, uniform_norm
+
+ROUNDING = 1e-9
 
 
 class Inequality(NamedTuple):
@@ -34,8 +35,10 @@ class Inequality(NamedTuple):
 
 
 class Case(NamedTuple):
+    """What is printed and, where there is one, what holds in its place."""
+
     printed: Inequality
-    mended: Inequality | None = None
+    corrected: Inequality | None = None
 
 
 def unvisited_state() -> tuple[TabularMDP, WorldModel, NDArray, float]:
@@ -62,7 +65,8 @@ def simulation_lemma(scale: float = 1.0) -> Case:
     is the same operator on functions if lambda scales as scale^2.
     """
     truth, model, policy, gamma = unvisited_state()
-    error = np.abs(estimate(model, policy, gamma) - truth.action_values(policy, gamma)).max()
+    exact = truth.action_values(policy, gamma)
+    error = float(np.abs(action_values(model, policy, gamma) - exact).max())
     estimated = transfer_estimate(model, 3)
     hilbert_schmidt = scale * np.linalg.norm(truth.transitions.toarray() - estimated)
     largest_feature = scale  # C_psi
@@ -70,13 +74,14 @@ def simulation_lemma(scale: float = 1.0) -> Case:
     values = np.linalg.norm(truth.values(policy, gamma)) / scale**2  # in F
     largest_value = np.abs(truth.rewards).max() / (1 - gamma)
     horizon = 1 / (1 - gamma * uniform_norm(estimated))
+    printed, corrected = (
+        float(horizon * (largest_feature * rewards + gamma * norm_of_v * hilbert_schmidt))
+        for norm_of_v in (largest_value, values * largest_feature)
+    )
     what = "error of the action values"
-    by_reward = largest_feature * rewards
-    printed = horizon * (by_reward + gamma * largest_value * hilbert_schmidt)
-    mended = horizon * (by_reward + gamma * values * hilbert_schmidt * largest_feature)
     return Case(
-        Inequality(what, float(error), float(printed)),
-        Inequality(f"{what}, with the norm of v in F", float(error), float(mended)),
+        Inequality(what, error, printed),
+        Inequality(f"{what}, with the norm of v in F", error, corrected),
     )
 
 
@@ -115,9 +120,8 @@ def absorbing_descent(steps: int) -> tuple[list[float], list[float]]:
 
 def monotone_step() -> Case:
     """Proof of Thm. 7: J(pi_t) <= J(pi_T) + eps_t + eps_T, by Eq. (B.6) for estimated values."""
-    steps = 50
-    objectives, errors = absorbing_descent(steps)
-    return Case(Inequality("J(pi_0)", objectives[0], objectives[steps] + errors[0] + errors[steps]))
+    objectives, errors = absorbing_descent(steps=50)
+    return Case(Inequality("J(pi_0)", objectives[0], objectives[-1] + errors[0] + errors[-1]))
 
 
 SWAP = np.array([[0.0, 1.0], [1.0, 0.0]])
@@ -136,8 +140,10 @@ def markov_operator() -> Case:
 def sobolev_policy() -> Case:
     """Thm. 5 for s = 1/5 on a line: with unbounded action values the step leaves the space."""
     what = "growth of the squared norm of the next policy as the grid is refined"
-    *_, unbounded = sobolev.norm_growth(sobolev.unbounded_step)
-    *_, bounded = sobolev.norm_growth(sobolev.bounded_step)
+    unbounded, bounded = (
+        float(sobolev.growth_in_step(step)[-1])
+        for step in (sobolev.unbounded_step, sobolev.bounded_step)
+    )
     return Case(
         Inequality(f"{what}, unbounded q", unbounded, 1.0),
         Inequality(f"{what}, bounded q", bounded, 1.0),
@@ -148,11 +154,14 @@ def sign_of_the_simulation_lemma() -> Case:
     """Lemma A.6: one state, gamma = 1/2, r = 1, and T_1 = 0.4, T_2 = 0, both less than gamma."""
     gamma, T1, T2, r = 0.5, 0.4, 0.0, 1.0
     q1, q2 = r / (1 - gamma * T1), r / (1 - gamma * T2)
-    printed, mended = (gamma / (1 - gamma * T1) * sign * (T2 - T1) * q2 for sign in (1, -1))
+    printed, corrected = (
+        abs(q1 - q2 - gamma / (1 - gamma * T1) * difference * q2)
+        for difference in (T2 - T1, T1 - T2)
+    )
     what = "difference of both sides"
     return Case(
-        Inequality(what, abs(q1 - q2 - printed), 1e-9),
-        Inequality(f"{what}, with the other sign", abs(q1 - q2 - mended), 1e-9),
+        Inequality(what, printed, ROUNDING),
+        Inequality(f"{what}, with the other sign", corrected, ROUNDING),
     )
 
 
@@ -173,10 +182,10 @@ def kernel_smoothness() -> Case:
         quad(lambda r, w=w: r * j0(w * r) * math.exp(-r), 0, 60, limit=400)[0] for w in frequencies
     ]
     smoothness = -np.diff(np.log(transforms))[0] / np.diff(np.log(1 + frequencies**2))[0]
-    printed, mended = (float(abs(smoothness - s)) for s in (math.ceil(2 / 2), (2 + 1) / 2))
     what = "distance of the smoothness in the plane to "
     return Case(
-        Inequality(f"{what}ceil(d/2)", printed, 1e-6), Inequality(f"{what}(d + 1)/2", mended, 1e-6)
+        Inequality(f"{what}ceil(d/2)", float(abs(smoothness - 1)), 1e-6),
+        Inequality(f"{what}(d + 1)/2", float(abs(smoothness - 3 / 2)), 1e-6),
     )
 
 
@@ -186,14 +195,13 @@ def index_of_algorithm_1() -> Case:
     model = WorldModel(Exponential(1.0), 2, regularization=0.1)
     model.fit(states, actions, [1.0, 0.0, 0.5], states, np.zeros(3, dtype=bool))
     first = np.full((3, 2), 0.5)  # softmax(eta H C_0) with C_0 = 0, the policy of the first q
-    second = kl_step(
-        first, model.action_values(lambda x: np.full((len(x), 2), 0.5), 0.5)(states), 1
-    )
+    q = model.action_values(lambda x: np.full((len(x), 2), 0.5), 0.5)
+    distance = float(np.abs(first - kl_step(first, q(states), 1)).max())
     what = "distance of the policy of the loop's first pass to pi_1 of Eq. (15)"
-    return Case(Inequality(what, float(np.abs(first - second).max()), 1e-9))
+    return Case(Inequality(what, distance, ROUNDING))
 
 
-COUNTEREXAMPLES: Mapping[str, Callable[[], Case]] = {
+COUNTEREXAMPLES: dict[str, Callable[[], Case]] = {
     example.__name__: example
     for example in (
         simulation_lemma,

@@ -1,21 +1,26 @@
-"""Prop. C.2: the error of the action values of i.i.d. data against their number n."""
+"""Prop. 3, Cor. A.7, Lemma 8 and Prop. C.2: the action values of a world model and their error.
+
+Lemma 8 ends in the Hilbert-Schmidt norm of T - T_n times the uniform norm of v, where its proof
+supports the norm of v in F. What precedes that step holds: `error_and_bounds` computes it in the
+uniform norm, with the measured norm of T_n.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from powr.kernels import Dirac, Exponential
-from powr.tabular import TabularMDP
+from powr.kernels import Dirac, Exponential, Kernel
+from powr.mirror_descent import softmax
+from powr.tabular import TabularMDP, greedy_policy
 from powr.world_model import WorldModel
 from suite.results.statistics import Estimate, Interval
 from suite.theory import models
-from suite.theory.simulation import estimate, uniform_policy
 
-KERNEL = Exponential(0.5)
 # The eigenvalues of the exponential kernel on an interval fall like i^-2 (p = 1/2), and smooth
 # functions that meet no boundary condition satisfy Asm. 2 for every beta < 1/4. The guaranteed
 # exponent beta / (1 + 2 beta + p) then comes with lambda = O(n^(-1 / (1 + 2 beta + p))).
@@ -23,6 +28,11 @@ CONTINUOUS_RATE = 1 / 8
 CONTINUOUS_REGULARIZATION = (0.01, -1 / 2)  # factor, power of n
 # Asm. 2 holds for every beta. Beyond beta = 1/2 the range of the cited theorems is not known to us.
 TABULAR_RATE = 1 / 4
+DENOMINATOR = 12  # probabilities of the environments' tables are multiples of 1/12
+
+
+def uniform_policy(mdp: TabularMDP) -> NDArray:
+    return np.full(mdp.rewards.shape, 1 / mdp.n_actions)
 
 
 def tabular_model(mdp: TabularMDP, n: int, seed: int) -> WorldModel:
@@ -31,19 +41,105 @@ def tabular_model(mdp: TabularMDP, n: int, seed: int) -> WorldModel:
     return WorldModel(Dirac(), mdp.n_actions, regularization=1e-3 / n).fit(*data)
 
 
+def action_values(model: WorldModel, policy: NDArray, gamma: float) -> NDArray:
+    """Prop. 3 at every state of the table, (n_states, n_actions)."""
+    return model.action_values(lambda states: policy[states], gamma)(np.arange(len(policy)))
+
+
+def transfer_estimate(model: WorldModel, n_states: int) -> NDArray:
+    """T_n of Eq. (10) as an (n_states * n_actions, n_states) matrix, for the Dirac kernel."""
+    states = np.arange(n_states)
+    columns = [
+        model.expect(partial(np.equal, state), states, past_termination=False).ravel()
+        for state in states
+    ]
+    return np.stack(columns, axis=1)
+
+
+def closed_form_error(mdp: TabularMDP, gamma: float, regularization: float) -> float:
+    """Largest error of Prop. 3 relative to the largest action value, over three policies.
+
+    The model is that of data in which each outcome is as frequent as it is probable.
+    """
+    probabilities = mdp.transitions.toarray()
+    frequencies = DENOMINATOR * np.c_[probabilities, 1 - probabilities.sum(axis=1)]
+    counts = frequencies.round().astype(int)
+    if not np.allclose(frequencies, counts):
+        raise ValueError(f"a transition probability is no multiple of 1/{DENOMINATOR}")
+    pairs, outcomes = (np.repeat(index, counts[counts > 0]) for index in np.nonzero(counts))
+    model = WorldModel(Dirac(), mdp.n_actions, regularization=regularization)
+    model.fit(*models.transitions(mdp, pairs, outcomes))
+    errors = []
+    for policy in (
+        uniform_policy(mdp),
+        softmax(np.random.default_rng(0).normal(size=mdp.rewards.shape)),
+        greedy_policy(mdp.optimal_action_values(gamma)),
+    ):
+        exact = mdp.action_values(policy, gamma)
+        error = np.abs(action_values(model, policy, gamma) - exact).max()
+        errors.append(error / np.abs(exact).max())
+    return float(max(errors))
+
+
+def error_and_bounds(
+    mdp: TabularMDP, model: WorldModel, policy: NDArray, gamma: float
+) -> tuple[float, float, float]:
+    """Error of the action values; its bounds by (T - T_n) v and by ||T - T_n|| ||r|| / (1 - gamma).
+
+    The first bound is the tightest that the proof of Lemma 8 gives.
+    """
+    estimated = transfer_estimate(model, mdp.n_states)
+    difference = mdp.transitions.toarray() - estimated
+    reward_error = np.abs(model.reward(np.arange(mdp.n_states)) - mdp.rewards).max()
+    by_values = np.abs(difference @ mdp.values(policy, gamma)).max()
+    by_norm = uniform_norm(difference) * np.abs(mdp.rewards).max() / (1 - gamma)
+    horizon = 1 / (1 - gamma * uniform_norm(estimated))
+    error = np.abs(action_values(model, policy, gamma) - mdp.action_values(policy, gamma)).max()
+    by_values, by_norm = (horizon * (reward_error + gamma * each) for each in (by_values, by_norm))
+    return float(error), float(by_values), float(by_norm)
+
+
+def identity_error(mdp: TabularMDP, model: WorldModel, policy: NDArray, gamma: float) -> float:
+    """Cor. A.7 with the sign of T_1 - T_2 corrected: largest difference of its sides, relative."""
+    T, T_n = mdp.transitions.toarray(), transfer_estimate(model, mdp.n_states)
+    r, r_n = mdp.rewards.ravel(), model.reward(np.arange(mdp.n_states)).ravel()
+    P = np.repeat(np.eye(mdp.n_states), mdp.n_actions, axis=1) * policy.ravel()
+    v = mdp.values(policy, gamma)
+    right = np.linalg.solve(np.eye(len(r)) - gamma * T_n @ P, r_n - r + gamma * (T_n - T) @ v)
+    left = (action_values(model, policy, gamma) - mdp.action_values(policy, gamma)).ravel()
+    return float(np.abs(left - right).max() / np.abs(left).max())
+
+
+def uniform_norm(operator: NDArray) -> float:
+    """Norm as an operator on bounded functions: the largest absolute row sum."""
+    return float(np.abs(operator).sum(axis=1).max())
+
+
+def transfer_norm(
+    kernel: Kernel, states: NDArray, actions: NDArray, regularization: float, points: NDArray
+) -> float:
+    """||T_n|| on bounded functions, the largest sum over the data of |weights| at the points."""
+    norms = []
+    for action in np.unique(actions):
+        seen = states[actions == action]
+        gram = kernel(seen, seen) + len(states) * regularization * np.eye(len(seen))
+        norms.append(uniform_norm(np.linalg.solve(gram, kernel(seen, points)).T))
+    return max(norms)
+
+
 def tabular_error(mdp: TabularMDP, gamma: float, n: int, seed: int) -> float:
     policy = uniform_policy(mdp)
-    estimated = estimate(tabular_model(mdp, n, seed), policy, gamma)
+    estimated = action_values(tabular_model(mdp, n, seed), policy, gamma)
     return float(np.abs(estimated - mdp.action_values(policy, gamma)).max())
 
 
 def continuous_error(gamma: float, n: int, seed: int) -> float:
     factor, power = CONTINUOUS_REGULARIZATION
     model = WorldModel(
-        KERNEL,
+        Exponential(0.5),
         2,
         regularization=factor * n**power,
-        method="low_rank",
+        method="nystrom",
         tolerance=1e-6,
         max_rank=300,
     ).fit(*models.continuous_sample(n, np.random.default_rng([seed, n])))

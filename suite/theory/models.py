@@ -38,9 +38,13 @@ def random_mdp(seed: int) -> TabularMDP:
 def sample(mdp: TabularMDP, n: int, rng: np.random.Generator) -> tuple[NDArray, ...]:
     """n transitions from uniformly drawn pairs, as `WorldModel.fit` takes them."""
     pairs = rng.integers(mdp.rewards.size, size=n)
-    states, actions = np.divmod(pairs, mdp.n_actions)
     reached = np.cumsum(mdp.transitions.toarray(), axis=1)[pairs]
-    outcomes = (rng.uniform(size=(n, 1)) >= reached).sum(axis=1)
+    return transitions(mdp, pairs, (rng.uniform(size=(n, 1)) >= reached).sum(axis=1))
+
+
+def transitions(mdp: TabularMDP, pairs: NDArray, outcomes: NDArray) -> tuple[NDArray, ...]:
+    """As `WorldModel.fit` takes them; an outcome is a next state, or their number for the end."""
+    states, actions = np.divmod(pairs, mdp.n_actions)
     terminated = outcomes == mdp.n_states
     next_states = np.where(terminated, states, outcomes)
     return states, actions, mdp.rewards[states, actions], next_states, terminated
@@ -61,8 +65,8 @@ def continuous_action_values(policy: NDArray, gamma: float) -> NDArray:
     densities = np.stack([2 * (1 - GRID), 2 * GRID])
     rewards = np.mean((policy * reward(GRID)).sum(axis=1) * densities, axis=1)
     rises = np.mean((policy * up(GRID)).sum(axis=1) * densities, axis=1)
-    transitions = np.stack([1 - rises, rises], axis=1)
-    low, high = np.linalg.solve(np.eye(2) - gamma * transitions, rewards)
+    moves = np.stack([1 - rises, rises], axis=1)
+    low, high = np.linalg.solve(np.eye(2) - gamma * moves, rewards)
     return reward(GRID) + gamma * (low + (high - low) * up(GRID))
 
 

@@ -19,7 +19,7 @@ from powr.kernels import Exponential, Gaussian
 from powr.tabular import TabularMDP
 from suite.command import make_parser, write_result
 from suite.results.aggregate import to_csv
-from suite.theory import compatibility, estimation, inexact_pmd, models, simulation
+from suite.theory import estimation, inexact_pmd, models, sobolev
 
 GAMMA = 0.9
 SEEDS = 20
@@ -68,10 +68,10 @@ def estimation_errors(seeds: int) -> pd.DataFrame:
     """Errors of action values from n transitions; bounds where the model is finite."""
     rows = []
     for name, mdp in (("FrozenLake-v1", models.frozen_lake()), ("random", models.random_mdp(0))):
-        policy = simulation.uniform_policy(mdp)
+        policy = estimation.uniform_policy(mdp)
         for n, seed in product(SIZES, range(seeds)):
             model = estimation.tabular_model(mdp, n, seed)
-            rows.append((name, n, seed, *simulation.error_and_bounds(mdp, model, policy, GAMMA)))
+            rows.append((name, n, seed, *estimation.error_and_bounds(mdp, model, policy, GAMMA)))
     for n, seed in product(CONTINUOUS_SIZES, range(seeds)):
         error = estimation.continuous_error(GAMMA, n, seed)
         rows.append(("continuous", n, seed, error, np.nan, np.nan))
@@ -93,10 +93,11 @@ def behaviours(seeds: int) -> pd.DataFrame:
     """Error of the action values and norm of T_n, by kernel and number of transitions."""
     rows = []
     for (name, (kernel, (factor, power))), n in product(KERNELS.items(), COMPATIBILITY_SIZES):
-        setting = compatibility.Setting(GAMMA, factor * n**power, step_size=1.0, steps=40)
-        for seed in range(seeds):
-            error, norm = compatibility.error_and_norm(kernel, n, seed, setting)
-            rows.append((name, n, seed, error, norm))
+        setting = sobolev.Setting(GAMMA, factor * n**power, step_size=1.0, steps=40)
+        rows += [
+            (name, n, seed, *sobolev.error_and_norm(kernel, n, seed, setting))
+            for seed in range(seeds)
+        ]
     return pd.DataFrame(rows, columns=["kernel", "n", "seed", "error", "norm"])
 
 

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 import baselines
-from powr.kernels import BUILT_IN, Kernel
+from powr.agent import Agent
+from powr.kernels import make_kernel
 from suite import SuiteError
 from suite.training import environments
 
@@ -20,8 +21,8 @@ def build(settings: dict[str, Any], seeds: dict[str, int], run_seed: int | None 
     """The function that trains a new agent; every agent has `num_timesteps` and `predict`."""
     algorithm = settings["algorithm"]
     make_env = functools.partial(environments.make, settings["environment"], run_seed)
+    found = find(algorithm["class"])
     try:
-        found = baselines.find(algorithm["class"])
         if "make_env" in inspect.signature(found).parameters:
             own = {"agent_seed": seeds["agent"], "training_seed": seeds["training"]}
             given = {"make_env": make_env, **own}
@@ -36,17 +37,25 @@ def build(settings: dict[str, Any], seeds: dict[str, int], run_seed: int | None 
         ) from error
 
 
+def find(name: str) -> type[Any]:
+    """The class of this name; one that cannot be imported is a mistake in the study."""
+    try:
+        return baselines.find(name)
+    except ValueError as error:
+        raise SuiteError(str(error)) from error
+
+
+def saves_agent(name: str) -> bool:
+    """Whether runs of a class leave a trained agent beside them: one that `load` can read."""
+    found = find(name)
+    return issubclass(found, Agent) and not getattr(found, "is_ablation", False)
+
+
 def own_arguments(algorithm: dict[str, Any]) -> dict[str, Any]:
     """What envs.yaml sets; a kernel is named there."""
     arguments = dict(algorithm["settings"])
     if "policy" in algorithm:
         arguments["policy"] = algorithm["policy"]
     if "kernel" in arguments:
-        arguments["kernel"] = build_kernel(**arguments["kernel"])
+        arguments["kernel"] = make_kernel(**arguments["kernel"])
     return arguments
-
-
-def build_kernel(name: str, **parameters: Any) -> Kernel:
-    if name not in BUILT_IN:
-        raise ValueError(f"kernel {name} is not one of {', '.join(BUILT_IN)}")
-    return BUILT_IN[name](**parameters)

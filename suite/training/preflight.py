@@ -1,4 +1,4 @@
-"""What can be known before anything runs: that envs.yaml fits the algorithms and environments.
+"""What can be known before anything runs: that the study fits the algorithms and environments.
 
     python -m suite check --scale quick
 
@@ -13,61 +13,63 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from optimistic_powr import OptimisticPOWR
-
 import baselines
 from suite import SuiteError, config
 from suite.command import make_parser, write_result
+from suite.config import Combination, Study
 from suite.training import algorithms, environments
 
 SEEDS = {"agent": 0, "training": 0}  # of agents that are made and never trained
 
 
-def check_settings(study: dict[str, Any], path: str | Path, names: Iterable[str]) -> None:
+def check_settings(study: Study, names: Iterable[str]) -> None:
     """Refuse settings of these algorithms that are not in the signature of their class."""
-    blocks = []
     for name in names:
-        block, place = study["algorithms"][name], f"{path}: algorithms.{name}"
-        known = baselines.settings_of(baselines.find(block["class"]))
-        config.check_known({"policy"} & block.keys(), known, place)
-        blocks.append((block, known, place))
-    for name, ablation in study.get("ablations", {}).items():
-        known = baselines.settings_of(OptimisticPOWR)
-        blocks.append((ablation, known, f"{path}: ablations.{name}"))
-    for block, known, place in blocks:
-        config.check_known(block.get("settings", {}), known, f"{place}.settings")
-        for environment, settings in block.get("environments", {}).items():
+        block, place = study.algorithms[name], f"{study.path}: algorithms.{name}"
+        with named(place):
+            known = baselines.settings_of(algorithms.find(block.class_))
+        config.check_known(["policy"] if block.policy else [], known, place)
+        config.check_known(block.settings, known, f"{place}.settings")
+        for environment, settings in block.environments.items():
             config.check_known(settings, known, f"{place}.environments.{environment}")
+        for ablation, plan in study.ablations.items():
+            for environment in plan.timesteps if name in plan.algorithms else ():
+                place = f"{study.path}: ablations.{ablation}"
+                config.check_known(plan.choices_on(environment), known, place)
 
 
-def check_missing(resolved: dict[str, Any], place: str) -> None:
+def check_missing(settings: dict[str, Any], place: str) -> None:
     """Refuse an algorithm without a setting for which its class has no default."""
-    algorithm = resolved["algorithm"]
-    for name, parameter in baselines.settings_of(baselines.find(algorithm["class"])).items():
+    algorithm = settings["algorithm"]
+    for name, parameter in baselines.settings_of(algorithms.find(algorithm["class"])).items():
         given = name in algorithm["settings"] or name in algorithm
         if parameter.default is parameter.empty and not given:
             raise SuiteError(f"{place}: {name} is missing, and has no default: add it")
 
 
-def check_scale(study: dict[str, Any], path: str | Path, scale: str) -> None:
+def check_combination(study: Study, combination: Combination) -> None:
+    """Refuse what would keep a run of this combination from its training."""
+    check_settings(study, [combination.algorithm])
+    check_missing(combination.settings, f"{study.path}: algorithms.{combination.algorithm}")
+    environments.check_fingerprint(combination.settings["environment"])
+
+
+def check_scale(study: Study, scale: str) -> None:
     """Make every environment and every agent of the scale once, and train none."""
-    check_settings(study, path, study["algorithms"])
-    first = [run for run in config.runs(study, scale) if run.seed == 0]
-    for name in dict.fromkeys(run.environment for run in first):
-        place = f"{path}: environments.{name}"
+    combinations = study.combinations(scale)
+    check_settings(study, dict.fromkeys(each.algorithm for each in combinations))
+    for name in dict.fromkeys(each.environment for each in combinations):
+        place = f"{study.path}: environments.{name}"
         with named(place):
-            found = environments.check_fingerprint(study["environments"][name])
-        if "fingerprint" not in study["environments"][name]:
-            message = (
-                f"add `fingerprint: {found}` to refuse an environment that behaves differently"
-            )
-            print(f"{place}: {message}", file=sys.stderr)
-    for run in first:
-        resolved = config.resolve(study, scale, run.environment, run.algorithm)
-        place = f"{path}: algorithms.{run.algorithm} on {run.environment}"
-        check_missing(resolved, place)
+            fingerprint = environments.check_fingerprint(study.environments[name].resolve())
+        if not study.environments[name].fingerprint:
+            advice = f"add `fingerprint: {fingerprint}` to refuse one that behaves differently"
+            print(f"{place}: {advice}", file=sys.stderr)
+    for each in combinations:
+        place = f"{study.path}: algorithms.{each.algorithm} on {each.environment}"
+        check_missing(each.settings, place)
         with named(place):
-            algorithms.build(resolved, SEEDS, run.seed)
+            algorithms.build(each.settings, SEEDS, run_seed=0)
 
 
 @contextmanager
@@ -84,8 +86,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
 
     def make() -> dict[Path, str]:
-        study = config.load(options.envs)
-        check_scale(study, options.envs, options.scale)
+        check_scale(config.load(options.envs), options.scale)
         return {}
 
     return write_result(parser.prog, make)

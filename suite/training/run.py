@@ -24,11 +24,11 @@ from typing import Any
 import numpy as np
 import threadpoolctl
 
-import baselines
-from powr.environments.agent import Agent
+from powr.agent import Agent
 from suite import SuiteError, config
 from suite.command import make_parser, write_result
-from suite.training import algorithms, environments, preflight, provenance
+from suite.training import algorithms, preflight, provenance
+from suite.training.algorithms import saves_agent
 from suite.training.evaluation import COLUMNS, Evaluation, Evaluator, planned_grid
 
 STREAMS = ("training", "agent", "evaluation", "sampled_evaluation")
@@ -132,11 +132,6 @@ def records_sampled(settings: dict[str, Any]) -> bool:
     return saves_agent(algorithm["class"]) or algorithm.get("sampled", False)
 
 
-def saves_agent(name: str) -> bool:
-    """Whether runs of a class leave a trained agent beside them: one that `load` can read."""
-    return baselines.is_of_library(baselines.find(name))
-
-
 def saved(agent: Agent) -> bytes:
     """The content of the file that `load` reads."""
     with tempfile.TemporaryDirectory() as folder:
@@ -160,6 +155,12 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--env", required=True, help="an environment of the scale")
     parser.add_argument("--algorithm", required=True, help="an algorithm of the scale")
     parser.add_argument("--seed", required=True, type=int, help="a whole number from 0 on")
+    parser.add_argument(
+        "--varied",
+        type=json.loads,
+        default={},
+        help="what an ablation or the multiverse varies, as JSON: a setting's name and value",
+    )
     parser.add_argument("--out", required=True, type=Path, help="run file to write, ends in .csv")
     options = parser.parse_args(arguments)
     if options.seed < 0:
@@ -182,24 +183,31 @@ def check_out(out: Path, seed: int, digest: str) -> None:
         )
 
 
+def find_combination(study: config.Study, options: argparse.Namespace) -> config.Combination:
+    """What to train: the workflow names it, with the settings that are varied if any are."""
+    key = (options.scale, options.env, options.algorithm)
+    if options.scale not in (config.ABLATIONS, config.MULTIVERSE):
+        return study.scale(options.scale).combination(options.env, options.algorithm)
+    for each in study.combinations(options.scale):
+        if (each.scale, each.environment, each.algorithm) == key and each.varied == options.varied:
+            return each
+    raise SuiteError(
+        f"{study.path}: {options.scale} has no combination {json.dumps(options.varied)} of "
+        f"{options.algorithm} on {options.env}. If the study has changed since the workflow "
+        "started, start it again"
+    )
+
+
 def main(arguments: list[str] | None = None) -> int:
     options = parse_arguments(arguments)
-    what = (options.scale, options.env, options.algorithm)
 
     def make() -> dict[Path, str | bytes]:
         study = config.load(options.envs)
-        if options.scale in (config.ABLATIONS, config.MULTIVERSE):
-            # Which variant or universe is meant, the name of its run file says.
-            named = options.out.stem.partition("-")[2]
-            settings = config.resolve_variant(study, *what, named)
-        else:
-            settings = config.resolve(study, *what)
-        check_out(options.out, options.seed, config.digest(settings))
-        preflight.check_settings(study, options.envs, [options.algorithm])
-        preflight.check_missing(settings, f"{options.envs}: algorithms.{options.algorithm}")
-        environments.check_fingerprint(settings["environment"])
+        combination = find_combination(study, options)
+        check_out(options.out, options.seed, combination.digest)
+        preflight.check_combination(study, combination)
         name = f"{options.algorithm} on {options.env}, seed {options.seed}"
-        csv, document, agent = run(settings, options.seed, name)
+        csv, document, agent = run(combination.settings, options.seed, name)
         # The CSV comes last: it says that the run is finished.
         return {
             options.out.with_suffix(".json"): json.dumps(document, indent=1) + "\n",

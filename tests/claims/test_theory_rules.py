@@ -3,44 +3,34 @@
 from functools import partial
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from suite.claims import ledger
-from suite.claims.rules import RULES, THEORY_RULES
-from suite.claims.verdicts import (
+from suite.claims import document
+from suite.claims.theorems import (
+    HOLDS_IN_O_FORM,
     IDENTITY_CHECKED,
+    MISPRINT,
     NO_VIOLATION,
     OPEN,
-    PROOF_REPAIRED,
     REFUTED,
-    THEORY_VERDICTS,
-    Data,
+    RULES,
+    parameters_of,
 )
-from suite.theory import compatibility, counterexamples, estimation, inexact_pmd, simulation
+from suite.theory import counterexamples, estimation, inexact_pmd, sobolev
 from suite.theory.counterexamples import Case, Inequality
 from tests.support.pointers import ROOT
 
-LEVEL = 0.05
 MODELS = [{"id": "FrozenLake-v1", "kwargs": {"is_slippery": True}}]
-NO_DATA = Data(pd.DataFrame(), {}, {}, {})
 
 
 def judge(rule, parameters):
     """The rule by its name, with its parameters as claims.yaml has them."""
-    claim = {"id": "a-claim", "rule": rule, "parameters": parameters}
-    return RULES[rule](NO_DATA, ledger.parameters_of(claim, "claims.yaml"), LEVEL)
+    return RULES[rule](parameters_of(rule, parameters, "claims.yaml", "a-claim"))
 
 
-def test_sentences_on_theory_are_each_quoted_once_and_never_reproduced():
-    document = ledger.load(ROOT / "claims.yaml")
-    rules = {rule.__name__ for rule in THEORY_RULES}
-    quotes = [claim["quote"] for claim in document["claims"] if claim["rule"] in rules]
+def test_sentences_on_theory_are_each_quoted_once():
+    quotes = [theorem.quote for theorem in document.load(ROOT / "claims.yaml").theory]
     assert len(set(quotes)) == len(quotes)  # so that each has one verdict of its own
-    for name in rules:
-        decision = document["rules"][name]["decision"].lower()
-        assert any(verdict in decision for verdict in THEORY_VERDICTS)
-        assert "reproduced" not in decision
 
 
 CLOSED_FORM = {"models": MODELS, "gamma": 0.9, "regularization": 1e-12, "tolerance": 1e-6}
@@ -61,8 +51,8 @@ def test_simulation_identity_is_checked_and_refuted_by_another_model(monkeypatch
     outcome = judge("simulation_identity", SIMULATION)
     assert outcome.verdict == IDENTITY_CHECKED
     assert len(outcome.findings) == 2
-    estimated = simulation.transfer_estimate
-    monkeypatch.setattr(simulation, "transfer_estimate", lambda *given: 0.99 * estimated(*given))
+    estimated = estimation.transfer_estimate
+    monkeypatch.setattr(estimation, "transfer_estimate", lambda *given: 0.99 * estimated(*given))
     assert judge("simulation_identity", SIMULATION).verdict == REFUTED
 
 
@@ -180,31 +170,32 @@ class TestSobolevMembership:
 
     def test_refuted_by_policies_that_jump(self, monkeypatch):
         monkeypatch.setattr(
-            compatibility, "softmax", lambda exponents: (exponents > exponents[:, ::-1]) * 1.0
+            sobolev, "softmax", lambda exponents: (exponents > exponents[:, ::-1]) * 1.0
         )
         assert judge("sobolev_membership", MEMBERSHIP).verdict == REFUTED
 
 
 @pytest.mark.parametrize(
-    ("left", "mended", "if_it_fails", "verdict"),
+    ("left", "corrected", "if_it_fails", "verdict"),
     [
-        (0.5, 1.0, "refuted", NO_VIOLATION),
-        (1.5, 1.0, "refuted", REFUTED),
-        (1.5, None, "proof repaired", PROOF_REPAIRED),
-        (1.5, 3.0, "proof repaired", REFUTED),
+        (0.5, 1.0, REFUTED, NO_VIOLATION),
+        (1.5, 1.0, REFUTED, REFUTED),
+        (1.5, None, HOLDS_IN_O_FORM, HOLDS_IN_O_FORM),
+        (1.5, 1.0, MISPRINT, MISPRINT),
+        (1.5, 3.0, MISPRINT, REFUTED),
     ],
 )
-def test_as_printed(monkeypatch, left, mended, if_it_fails, verdict):
-    repair = mended and Inequality("another", mended, 2.0)
+def test_as_printed(monkeypatch, left, corrected, if_it_fails, verdict):
+    repair = corrected and Inequality("another", corrected, 2.0)
     case = Case(Inequality("a number", left, 1.0), repair)
     monkeypatch.setattr(counterexamples, "COUNTEREXAMPLES", {"monotone_step": lambda: case})
     outcome = judge("as_printed", {"example": "monotone_step", "if_it_fails": if_it_fails})
     assert outcome.verdict == verdict
-    assert len(outcome.findings) == (1 if mended is None else 2)
+    assert len(outcome.findings) == (1 if corrected is None else 2)
 
 
 @pytest.mark.parametrize("example", counterexamples.COUNTEREXAMPLES)
-def test_every_example_fails_as_printed_and_holds_as_mended(example):
+def test_every_example_fails_as_printed_and_holds_as_corrected(example):
     case = counterexamples.COUNTEREXAMPLES[example]()
     assert not case.printed.holds
-    assert case.mended is None or case.mended.holds
+    assert case.corrected is None or case.corrected.holds

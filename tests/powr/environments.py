@@ -1,14 +1,10 @@
-"""Small environments with known behaviour, and agents in them."""
+"""Small environments with known behaviour, and what is asked of agents in them."""
 
 from __future__ import annotations
 
 import gymnasium
 import numpy as np
 from gymnasium.spaces import Box, Discrete
-from optimistic_powr import OptimisticPOWR
-from optimistic_powr.displacement import DisplacementModel
-
-from powr import POWR
 
 
 class Corridor(gymnasium.Env):
@@ -71,6 +67,36 @@ class Paid(Corridor):
         return observation, self.reward(reward), *rest
 
 
+class InterruptedStep(Corridor):
+    """Ctrl-C before its eighteenth step."""
+
+    def step(self, action):
+        if self.n_steps == 17 and not hasattr(self, "interrupted"):
+            self.interrupted = True
+            raise KeyboardInterrupt
+        return super().step(action)
+
+
+class ByReference(Corridor):
+    """Returns its own state array, which the next step overwrites."""
+
+    def observation(self):
+        self.array = getattr(self, "array", np.zeros(2))
+        self.array[:] = super().observation()
+        return self.array
+
+
+class Disguised(gymnasium.ObservationWrapper):
+    """A corridor of ten places, with its place told in other words."""
+
+    def __init__(self, space, tell):
+        super().__init__(Corridor())
+        self.observation_space, self.tell = space, tell
+
+    def observation(self, observation):
+        return self.tell(observation)
+
+
 class Untouchable(gymnasium.Env):
     """Has spaces and nothing else: a test that resets or steps it fails."""
 
@@ -79,31 +105,6 @@ class Untouchable(gymnasium.Env):
 
 
 PLACES = {False: np.arange(10), True: np.array([[i, np.sin(i)] for i in range(10)])}
-
-# Class, and whether observations are a box.
-KINDS = {
-    "POWR, finite": (POWR, False),
-    "POWR, box": (POWR, True),
-    "OptimisticPOWR, finite": (OptimisticPOWR, False),
-    "OptimisticPOWR, box": (OptimisticPOWR, True),
-}
-
-
-def linear_system(n=300):
-    """Transitions of x' = A x + b_a, ended where |x_1| passes 0.85, every step paid -1; A; b."""
-    rng = np.random.default_rng(1000)
-    matrix = np.array([[0.95, 0.1], [-0.1, 0.9]])
-    pushes = np.array([[0.1, 0.0], [-0.1, 0.05]])
-    states = rng.uniform([-0.85, -1.0], [0.85, 1.0], (n, 2))
-    actions = rng.integers(2, size=n)
-    next_states = states @ matrix.T + pushes[actions]
-    terminated = np.abs(next_states[:, 0]) > 0.85
-    return (states, actions, -np.ones(n), next_states, terminated), matrix, pushes
-
-
-def displacement_model(columns, **settings):
-    limits = {"gamma": 0.9, "prior": 0.0, "value_range": (-10.0, 0.0)}
-    return DisplacementModel(columns, 2, **limits, **settings)
 
 
 def probabilities(agent):
@@ -126,3 +127,11 @@ def assert_same(agent, other):
     np.testing.assert_array_equal(
         agent.action_probabilities(observations), other.action_probabilities(observations)
     )
+
+
+def assert_whole(agent):
+    """Every transition is kept and starts where the one before it in its episode ended."""
+    assert agent.num_timesteps == agent.env.n_steps
+    states, _, _, next_states, _ = agent.data.columns()
+    within = np.setdiff1d(np.arange(1, agent.num_timesteps), agent.data.starts)
+    np.testing.assert_array_equal(states[within], next_states[within - 1])

@@ -5,11 +5,11 @@ import re
 import numpy as np
 import pytest
 from gymnasium.spaces import Box, Dict, Discrete, MultiBinary, Text
-from optimistic_powr import OptimisticPOWR
 
 from powr import POWR
 from powr.kernels import Gaussian
 from powr.world_model import WorldModel
+from tests.powr.contract import assert_setting_is_refused
 from tests.powr.environments import Untouchable
 
 NAN, INF = float("nan"), float("inf")
@@ -41,53 +41,26 @@ def test_an_environment_must_have_spaces_that_the_agent_knows(env, error, messag
 # -- settings -------------------------------------------------------------------------------------
 
 
-COMMON = [
-    ("gamma", 1.0, ValueError),
-    ("gamma", NAN, ValueError),
-    ("gamma", "0.9", TypeError),
-    ("step_size", INF, ValueError),
-    ("mirror_steps", 0, ValueError),
-    ("mirror_steps", True, TypeError),
-    ("regularization", 0.0, ValueError),
-    ("seed", -1, ValueError),
-    ("kernel", "Gaussian", TypeError),
-]
-SETTINGS = {
-    POWR: [
-        *COMMON,
+@pytest.mark.parametrize(
+    ("name", "value", "error"),
+    [
+        ("gamma", 1.0, ValueError),
+        ("gamma", NAN, ValueError),
+        ("gamma", "0.9", TypeError),
+        ("step_size", INF, ValueError),
+        ("mirror_steps", 0, ValueError),
+        ("mirror_steps", True, TypeError),
+        ("regularization", 0.0, ValueError),
+        ("seed", -1, ValueError),
+        ("kernel", "Gaussian", TypeError),
         ("episodes_per_epoch", 0, ValueError),
         ("restart", 1, TypeError),
         ("method", "subset", ValueError),
         ("max_rank", None, TypeError),
     ],
-    OptimisticPOWR: [
-        *COMMON,
-        ("prior", INF, ValueError),
-        ("plan_within_episodes", 1, TypeError),
-        ("cautious", None, TypeError),
-        ("keep_best", 0, TypeError),
-        ("terminal_values", "yes", TypeError),
-    ],
-}
-
-
-@pytest.mark.parametrize(
-    ("cls", "name", "value", "error"),
-    [(cls, *setting) for cls, settings in SETTINGS.items() for setting in settings],
 )
-def test_a_setting_out_of_range_is_named_with_its_value(cls, name, value, error):
-    message = rf"{name} must .*got {re.escape(repr(value))}"
-    with pytest.raises(error, match=message):
-        cls(untouchable(Discrete(4)), **{name: value})
-    if name != "seed":  # the same when it is changed later
-        agent = cls(untouchable(Discrete(4)))
-        setattr(agent, name, value)
-        with pytest.raises(error, match=message):
-            agent.learn(10)
-
-
-def test_low_rank_is_still_understood():
-    assert POWR("MountainCar-v0", method="low_rank").learn(210).model_.method_ == "nystrom"
+def test_a_setting_out_of_range_is_named_with_its_value(name, value, error):
+    assert_setting_is_refused(POWR, untouchable(Discrete(4)), name, value, error)
 
 
 # -- calls ----------------------------------------------------------------------------------------
@@ -127,7 +100,7 @@ def test_discrete_observations_must_lie_within_their_space(observation, named):
 
 def test_states_that_lack_a_dimension_and_functions_of_another_shape_are_refused():
     model = WorldModel(Gaussian(1.0), 1).fit(np.eye(2), [0, 0], [0, 0], np.eye(2), [0, 0])
-    with pytest.raises(ValueError, match=r"states must have shape .*, by states\.reshape"):
+    with pytest.raises(ValueError, match="states must have shape"):
         model.reward(np.eye(2)[0])
     with pytest.raises(ValueError, match=r"f must return .* shape \(2,\) .*, got \(2, 1\)"):
         model.expect(lambda states: np.ones((2, 1)), np.eye(2))

@@ -2,7 +2,6 @@
 
 import os
 import re
-import shlex
 import signal
 import subprocess
 import sys
@@ -10,10 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from optimistic_powr import OptimisticPOWR
 
-from powr import POWR
-from powr.command.main import main
+from powr import POWR, __version__
+from powr.command import main
 from powr.kernels import Gaussian
 from tests.powr.environments import assert_same
 from tests.support.command_line import call, refused_in_one_line
@@ -32,35 +30,33 @@ def powr(*arguments, cwd):
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
     folder = tmp_path_factory.mktemp("trained")
-    arguments = ["--algorithm", "optimistic", *LAKE, "--timesteps", "6e2", "--save", "agent.npz"]
+    arguments = [*LAKE, "--timesteps", "3e3", "--seed", "1000", "--save", "agent.npz"]
     finished = powr("train", *arguments, cwd=folder)
     assert (finished.returncode, finished.stderr) == (0, "")
     assert os.listdir(folder) == ["agent.npz"]
     return folder / "agent.npz", finished.stdout
 
 
-def test_train_ends_with_a_table_and_commands_that_work(trained, tmp_path, monkeypatch, capsys):
+def test_an_agent_is_trained_evaluated_and_drawn(trained, tmp_path, monkeypatch, capsys):
     path, printed = trained
-    assert printed.startswith("training OptimisticPOWR on FrozenLake-v1 for 600 timesteps\n")
-    agent = OptimisticPOWR.load(path)
-    rows = dict(re.findall(r"^  (\S+)  +(.*)$", printed, re.MULTILINE))
-    assert rows["return"].startswith(f"{np.mean(agent.episode_returns[-10:]):.2f} ")
-    assert rows["plans"].startswith(f"{agent.n_plans_} ")
-    for _, why in agent.settings_.values():
-        assert f"chosen: {why}" in " ".join(printed.split())
+    agent = POWR.load(path)
+    assert f"{np.mean(agent.episode_returns[-10:]):.2f}" in printed
     (tmp_path / "agent.npz").write_bytes(path.read_bytes())
     monkeypatch.chdir(tmp_path)
-    said = {}
-    for command in re.findall(r"^  python -m powr (.*)$", printed, re.MULTILINE):
+    printed = {}
+    for command in ("evaluate agent.npz", "explain agent.npz", "render agent.npz --out agent.gif"):
         ended = call(capsys, main, command.split())
         assert (ended.code, ended.err) == (0, ""), command
-        said[command.split()[0]] = ended.out
+        printed[command.split()[0]] = ended.out
     assert sorted(os.listdir(tmp_path)) == ["agent.gif", "agent.npz", "agent.png"]
-    assert said["render"] == "agent.gif: 6 timesteps, return 1\n"
-    assert said["explain"] == "agent.png: what OptimisticPOWR learned on FrozenLake-v1\n"
-    *_, deterministic, sampled = said["evaluate"].splitlines()
+    assert "6 timesteps, return 1" in printed["render"]
+    *_, deterministic, sampled = printed["evaluate"].splitlines()
     assert deterministic.split() == ["deterministic", "1.00", "0.00", "1.00", "1.00"]
     assert re.fullmatch(r"sampled( +\d\.\d\d){4}", sampled)
+
+
+def test_the_version_is_told():
+    assert powr("--version", cwd=ROOT).stdout.split() == ["powr", __version__]
 
 
 OWN = """
@@ -73,35 +69,26 @@ gymnasium.register("Own-v0", Own, max_episode_steps=10)
 """
 
 
-def test_the_commands_work_for_an_environment_of_a_module(tmp_path):
-    """It is made by its module with the keywords of training; it cannot be rendered."""
+def test_an_environment_of_a_module_must_be_given_again(tmp_path):
     (tmp_path / "my_module.py").write_text(OWN)
     env = ["--env", "my_module:Own-v0", "--env-kwargs", "motto=it's mine"]
-    finished = powr("train", *env, "--timesteps", 60, "--save", "my agent.npz", cwd=tmp_path)
-    commands = re.findall(r"^  python -m powr (.*)$", finished.stdout, re.MULTILINE)
-    assert [command.split()[0] for command in commands] == ["evaluate", "explain"]
-    evaluated = powr(*shlex.split(commands[0]), cwd=tmp_path)
+    powr("train", *env, "--timesteps", 60, "--save", "my agent.npz", cwd=tmp_path)
+    evaluated = powr("evaluate", "my agent.npz", *env, cwd=tmp_path)
     assert "100 episodes" in evaluated.stdout, evaluated.stderr
     assert powr("evaluate", "my agent.npz", cwd=tmp_path).stderr.endswith(": give --env\n")
 
 
-def test_settings_reach_the_agent_and_overshoots_the_table(tmp_path, capsys):
+def test_settings_reach_the_agent(tmp_path):
     arguments = (
-        f"train --env CartPole-v1 --timesteps 120 --save {tmp_path / 'agent.npz'} "
-        "--kernel Gaussian --bandwidth 3 3 3 2 --step-size 0.3 --mirror-steps 2 --restart "
-        "--method nystrom --seed 7 --env-kwargs max_episode_steps=50 sutton_barto_reward=false"
+        f"train --env CartPole-v1 --timesteps 60 --save {tmp_path / 'agent.npz'} --gamma 0.9 "
+        "--kernel Gaussian --bandwidth 3 3 3 2 --step-size 0.3 --seed 7 "
+        "--env-kwargs max_episode_steps=50 sutton_barto_reward=false"
     )
-    with pytest.warns(UserWarning, match="beyond what the rewards allow"):
-        ended = call(capsys, main, arguments.split())
+    assert main(arguments.split()) == 0
     agent = POWR.load(tmp_path / "agent.npz")
     assert agent.env.spec.max_episode_steps == 50
-    assert agent.n_overshoots_ > 0
-    row = rf"  overshoots +{agent.n_overshoots_} .*\s{agent.worst_overshoot_:.0%}\s"
-    assert re.search(row, ended.out, re.DOTALL)
-    given = {"step_size": 0.3, "mirror_steps": 2, "restart": True, "method": "nystrom", "seed": 7}
-    with pytest.warns(UserWarning, match="beyond what the rewards allow"):
-        expected = POWR(agent.env, kernel=Gaussian([3, 3, 3, 2]), **given).learn(120)
-    assert_same(agent, expected)
+    given = {"step_size": 0.3, "gamma": 0.9, "seed": 7, "kernel": Gaussian([3, 3, 3, 2])}
+    assert_same(agent, POWR(agent.env, **given).learn(60))
 
 
 def test_an_environment_without_time_limit_takes_max_steps(tmp_path, capsys):
@@ -115,18 +102,18 @@ def test_an_environment_without_time_limit_takes_max_steps(tmp_path, capsys):
 
 TRAIN = "train --env FrozenLake-v1 --timesteps 50 --save out.npz"
 BAD = {
-    "": "arguments are required",
-    f"{TRAIN} --timesteps 1.5": "--timesteps: must be a whole number of at least 1, got '1.5'",
-    f"{TRAIN} --prior 1": "--prior is not a setting of --algorithm powr",
-    f"{TRAIN} --env-kwargs depth=3": "unexpected keyword argument 'depth'",
-    f"{TRAIN} --env-kwargs is_slippery=False": "JSON: true, false or null",
-    f"{TRAIN} --gamma 1": "gamma must be at least 0 and less than 1, got 1.0",
-    f"{TRAIN} --bandwidth 0.1": "--bandwidth needs a kernel that has one",
-    f"{TRAIN} --save nowhere/out.npz": "there is no folder nowhere",
-    "evaluate missing.npz": "No such file or directory: 'missing.npz'",
-    "evaluate note.txt": "note.txt cannot be loaded: it is not an .npz file",
-    "evaluate agent.npz --env-kwargs map_name=8x8": "--env-kwargs needs --env",
-    "render agent.npz --out a.png": "a.png cannot be written: its name must end in .gif for an",
+    "": "COMMAND",
+    f"{TRAIN} --timesteps 1.5": "--timesteps",
+    f"{TRAIN} --env-kwargs depth=3": "depth",
+    f"{TRAIN} --env-kwargs is_slippery=False": "is_slippery=False",
+    f"{TRAIN} --gamma 1": "gamma",
+    f"{TRAIN} --bandwidth 0.1": "--bandwidth",
+    f"{TRAIN} --kernel Gaussian": "Gaussian",
+    f"{TRAIN} --save nowhere/out.npz": "nowhere",
+    "evaluate missing.npz": "missing.npz",
+    "evaluate note.txt": "note.txt",
+    "evaluate agent.npz --env-kwargs map_name=8x8": "--env",
+    "render agent.npz --out a.png": "a.png",
 }
 
 
@@ -142,19 +129,15 @@ def test_bad_input_ends_with_one_line_and_nothing_written(
 
 
 @pytest.mark.parametrize(
-    ("name", "code", "message"),
-    [
-        ("FailsToStart", 2, "cannot be made: no licence for this machine"),
-        ("RaisesInStep", 1, "KeyError: 'missing' (hostile_environments.py, line"),
-        ("NanReward", 1, "the reward nan at step 0 of an episode: it must be finite"),
-    ],
+    ("name", "message"),
+    [("FailsToStart", "no licence for this machine"), ("NanReward", "the reward nan at step 0")],
 )
-def test_an_environment_that_misbehaves_is_named(name, code, message, tmp_path, capsys):
+def test_an_environment_that_misbehaves_is_named(name, message, tmp_path, capsys):
     env = f"tests.support.hostile_environments:{name}-v0"
     arguments = f"train --env {env} --timesteps 50 --save {tmp_path / 'agent.npz'}"
     ended = call(capsys, main, arguments.split())
-    assert ended.code == code
-    assert env in ended.err.splitlines()[-1]
+    assert ended.code == 2
+    assert f"{name}-v0" in ended.err.splitlines()[-1]
     assert message in ended.err.splitlines()[-1]
     assert os.listdir(tmp_path) == []
 

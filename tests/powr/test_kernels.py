@@ -1,14 +1,17 @@
 """One test case that every kernel must pass, and what is particular to each."""
 
 import copy
+import math
 import pickle
 
 import numpy as np
 import pytest
+import scipy.special
 
-from benchmarks.literal import kernels as reference
 from powr import POWR, kernels
+from powr import literal as reference
 from powr.kernels import (
+    Abel,
     Dirac,
     Exponential,
     Gaussian,
@@ -27,6 +30,23 @@ OTHER_BOX = np.concatenate([rng.normal(size=(5, 3)), BOX[:2]])
 LABELS = np.array([0, 3, 3, 1, 0])
 OTHER_LABELS = np.array([3, 2])
 
+
+def abel(bandwidth):
+    """Of the authors' code, as a function of two states."""
+    widths = np.broadcast_to(bandwidth, 3)
+    return lambda x, y: math.exp(-sum(abs(x - y) / (math.sqrt(2) * widths)))
+
+
+def matern52(bandwidth):
+    """2^(1 - nu) / Gamma(nu) s^nu K_nu(s), s = sqrt(2 nu) r, nu = 5/2, which tends to 1 at 0."""
+
+    def kernel(x, y):
+        s = math.sqrt(5) * reference.scaled_distance(x, y, bandwidth)
+        return 2**-1.5 / math.gamma(2.5) * s**2.5 * scipy.special.kv(2.5, s) if s else 1.0
+
+    return kernel
+
+
 KERNELS = [
     pytest.param(Dirac(), reference.dirac(), LABELS, OTHER_LABELS, id="Dirac on labels"),
     pytest.param(Dirac(), reference.dirac(), BOX, OTHER_BOX, id="Dirac on vectors"),
@@ -35,7 +55,8 @@ KERNELS = [
         for kernel, literal in (
             (Gaussian, reference.gaussian),
             (Exponential, reference.exponential),
-            (Matern52, reference.matern52),
+            (Abel, abel),
+            (Matern52, matern52),
         )
         for width in (0.7, [0.5, 1, 20])
     ),
@@ -66,7 +87,7 @@ class TestEveryKernel:
         assert kernel != Gaussian(123.0)
 
 
-@pytest.mark.parametrize("make", [Gaussian, Exponential, Matern52])
+@pytest.mark.parametrize("make", [Gaussian, Exponential, Abel, Matern52])
 def test_bandwidths_must_be_positive_numbers_that_match_the_states(make):
     for bandwidth in (0, [1.0, -1.0], np.nan):
         with pytest.raises(ValueError, match="bandwidth must be positive and finite"):

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from powr.data import StateIndex
+from powr.functions import Table, expand
 from powr.kernels import Dirac, Exponential
-from powr.mirror_descent import softmax
-from powr.policy import Table, TablePolicy, expand, make_policy
+from powr.mirror_descent import TablePolicy, make_policy, softmax
 
 rng = np.random.default_rng(0)
 LABELS, BOX = np.array([4, 1, 7]), rng.normal(size=(5, 2))

@@ -99,7 +99,7 @@ def test_optimal_action_values_equal_value_iteration(seed, size, terminates, gam
         ({"transitions": np.zeros((2, 2))}, r"shape \(states, actions, states\), not \(2, 2\)"),
         ({"transitions": np.full((2, 2, 2), 0.6)}, "state 0 under action 0 sum to 1.2"),
         ({"transitions": np.full((2, 2, 2), -0.1)}, "transitions must not be negative"),
-        ({"rewards": np.zeros((2, 3))}, r"rewards of shape \(2, 3\) need \(6, 2\)"),
+        ({"rewards": np.zeros((2, 3))}, r"transitions must have shape \(6, 2\)"),
         ({"rewards": np.full((2, 2), np.inf)}, "rewards must be finite"),
         ({"initial_distribution": [0.5, 0.6]}, "must sum to 1, not 1.1"),
     ],

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from suite.release import manifest, verify
+from suite.release import verify
 from suite.release.agreement import DIFFERS, IDENTICAL
 
 RUN = "results/paper/FrozenLake-v1/powr/seed0-0123456789ab"
@@ -15,7 +15,7 @@ GIF = "figures/FrozenLake-v1.gif"
 
 @pytest.fixture
 def root(tmp_path):
-    """A repository of one run, a page made of it and a picture, and the manifest of these."""
+    """A repository of one run, a page made of it and a picture."""
     root = tmp_path / "root"
     for name in (*verify.SOURCES, "figures"):
         (root / name).mkdir(parents=True)
@@ -26,12 +26,7 @@ def root(tmp_path):
     (root / f"{RUN}.json").write_text(json.dumps({"agent_sha256": agent}))
     (root / "results/paper/claims.md").write_text("made\n")
     (root / GIF).write_text("made\n")
-    write_manifest(root)
     return root
-
-
-def write_manifest(root):
-    (root / manifest.MANIFEST).write_text(manifest.render(root))
 
 
 @pytest.fixture
@@ -53,21 +48,14 @@ def verified(root, tmp_path, monkeypatch):
     return run
 
 
-def test_a_changed_file_ends_it(root, verified):
-    (root / GIF).write_text("changed\n")
-    assert verified({}) == [(DIFFERS, GIF, f"is not the file that {manifest.MANIFEST} lists")]
-
-
 def test_an_agent_of_another_run_is_a_disagreement(root, verified):
     (root / f"{RUN}.npz").write_bytes(b"other")
-    write_manifest(root)
     findings = {subject: finding for finding, subject, _ in verified({GIF: "made\n"})}
     assert (findings[f"{RUN}.npz"], findings[GIF]) == (DIFFERS, IDENTICAL)
 
 
 def test_what_the_workflow_cannot_make_is_reported_and_the_rest_compared(verified):
     found = verified({GIF: "other\n"}, ["FrozenLake-v1/powr/*"])
-    assert found[0] == (IDENTICAL, "5 files", "manifest")
     assert (DIFFERS, "results/paper/claims.md", "was not made here") in found
     assert (DIFFERS, f"{RUN}.csv", "was not trained here") in found
     details = [detail for finding, _, detail in found if finding == DIFFERS]

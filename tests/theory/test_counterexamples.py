@@ -9,16 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 
-from benchmarks.literal.algorithm1 import algorithm1
-from benchmarks.literal.kernels import gaussian
 from powr.kernels import Exponential, Gaussian
+from powr.literal import algorithm1, gaussian
 from powr.mirror_descent import kl_step, softmax
 from powr.tabular import TabularMDP
 from powr.world_model import WorldModel
 from suite.theory import counterexamples
-from suite.theory.simulation import transfer_estimate, transfer_norm, uniform_norm
+from suite.theory.estimation import transfer_estimate, transfer_norm, uniform_norm
 from tests.reference.data import random_mdp, random_policy
-from tests.reference.tabular import policy_operator
+from tests.reference.tabular import policy_operator, transfer_operator
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -35,7 +34,7 @@ class TestAppendixA:
     def test_sign_of_the_simulation_lemma(self):
         """T_1 = 0.4, T_2 = 0: q_1 - q_2 is 1/4, the printed one -1/4."""
         case = counterexamples.sign_of_the_simulation_lemma()
-        assert (case.printed.left, case.mended.left) == pytest.approx((0.5, 0))
+        assert (case.printed.left, case.corrected.left) == pytest.approx((0.5, 0))
 
     def test_a_markov_operator_that_is_no_policy_operator(self):
         """Prop. A.2: two states, one action, P swaps the states."""
@@ -47,15 +46,25 @@ class TestAppendixA:
         f, g = np.array([1.0, 0.0]), np.ones(2)
         assert not np.array_equal(P @ (f * g), f * (P @ g))
 
-    def test_proof_of_the_directional_derivative_drops_a_factor(self):
-        """Cor. A.4 is right; the difference in its proof lacks 1 / (1 - gamma)."""
-        gamma = 0.9
+    def test_proof_of_the_directional_derivative(self):
+        """Cor. A.4: its proof takes T P for P T and leaves 1 - gamma out of d, hence 1/(1 - gamma).
+
+        T P maps functions of pairs to such functions, so its adjoint takes no measure on states.
+        """
+        gamma, start = 0.9, np.array([0.5, 0.3, 0.2])
         mdp = random_mdp(np.random.default_rng(0), 3, 2, terminates=False)
+        mdp = TabularMDP(mdp.transitions, mdp.rewards, start)
         first, second = (random_policy(np.random.default_rng(seed), 3, 2) for seed in (1, 2))
+        T = transfer_operator(mdp.transitions.toarray().reshape(3, 2, 3))
+        P = policy_operator(second)
+        assert (T @ P).shape == (6, 6)
+        unscaled = np.linalg.solve((np.eye(3) - gamma * P @ T).T, start)
+        visits = mdp.state_visitation(second, gamma)
+        np.testing.assert_allclose((1 - gamma) * unscaled, visits)
         gain = ((second - first) * mdp.action_values(first, gamma)).sum(axis=1)
-        printed = gain @ mdp.state_visitation(second, gamma)
         difference = mdp.objective(second, gamma) - mdp.objective(first, gamma)
-        assert difference == pytest.approx(printed / (1 - gamma))
+        assert difference == pytest.approx(gain @ unscaled)
+        assert difference == pytest.approx(gain @ visits / (1 - gamma))
 
 
 class TestMonotoneStep:
@@ -66,8 +75,7 @@ class TestMonotoneStep:
         gamma, mdp = counterexamples.ABSORBING_GAMMA, counterexamples.absorbing_mdp()
         T_n, r_n = counterexamples.ABSORBING_TRANSFER, counterexamples.ABSORBING_REWARDS
         np.testing.assert_array_equal(mdp.transitions.toarray().sum(axis=1), 1)
-        assert (mdp.rewards >= 0).all()
-        assert (mdp.rewards <= 1).all()
+        assert 0 <= mdp.rewards.min() <= mdp.rewards.max() <= 1
         assert gamma * uniform_norm(T_n) == pytest.approx(0.99)
         # T_n = S* B Z and r_n = S* b, with one-hot features and each pair visited once.
         S, Z, b = np.eye(4), np.repeat(np.eye(2), 2, axis=0), r_n.ravel()
@@ -120,96 +128,82 @@ class TestMonotoneStep:
         truth = random_mdp(rng, 3, 2, terminates=True)
         model = random_mdp(rng, 3, 2, terminates=True)  # any other MDP as the estimate
         policy = random_policy(rng, 3, 2)
-        objectives, errors = [], []
-        for _ in range(8):
+        objectives, errors = np.zeros((2, 8))
+        for step in range(8):
             estimate = model.action_values(policy, 0.9)
-            objectives.append(truth.objective(policy, 0.9))
-            errors.append(np.abs(estimate - truth.action_values(policy, 0.9)).max())
+            objectives[step] = truth.objective(policy, 0.9)
+            errors[step] = np.abs(estimate - truth.action_values(policy, 0.9)).max()
             policy = kl_step(policy, estimate, 1.0)
-        for t in range(7):
-            for later in range(t + 1, 8):
-                assert objectives[t] <= objectives[later] + errors[t] + errors[later] + 1e-9
+        excess = np.subtract.outer(objectives - errors, objectives + errors)  # t by T
+        assert np.triu(excess, 1).max() <= 1e-9
 
 
 class TestLemma8:
     def test_uniform_norm_of_v_is_too_small(self):
         truth, model, policy, gamma = counterexamples.unvisited_state()
         np.testing.assert_array_equal(truth.transitions.toarray().sum(axis=1), 1)
-        assert (truth.rewards >= 0).all()
-        assert (truth.rewards <= 1).all()
+        assert 0 <= truth.rewards.min() <= truth.rewards.max() <= 1
         np.testing.assert_array_equal(policy, 1)  # one action: P is the identity
-        assert gamma * uniform_norm(transfer_estimate(model, 3)) < 0.1 + 1e-9 < 1
-        printed, mended = counterexamples.simulation_lemma()
+        assert gamma * uniform_norm(transfer_estimate(model, 3)) < 0.1 + 1e-9
+        printed, corrected = counterexamples.simulation_lemma()
         assert printed.left == pytest.approx(0.1 / 0.9)
         assert printed.right == pytest.approx(0.1 / 0.81 / np.sqrt(2), rel=1e-6)
         assert not printed.holds
-        assert mended.holds
+        assert corrected.holds
 
     def test_printed_bound_shrinks_with_the_features(self):
-        """Error and mended bound do not depend on the scale of the features."""
+        """Error and corrected bound do not depend on the scale of the features."""
+        one = counterexamples.simulation_lemma()
         for scale in (0.1, 0.01):
-            printed, mended = counterexamples.simulation_lemma(scale)
-            one = counterexamples.simulation_lemma()
+            printed, corrected = counterexamples.simulation_lemma(scale)
             assert printed.right == pytest.approx(scale * one.printed.right, rel=1e-6)
-            assert mended.right == pytest.approx(one.mended.right)
+            assert corrected.right == pytest.approx(one.corrected.right)
 
 
-class TestNormOfTheEstimate:
+class TestInvertibility:
     """Lemma 8 assumes gamma ||T_n|| < 1, and Prop. 3 that Id - gamma T_n P is invertible.
 
-    Neither comes by itself. With one action P is the identity.
+    Neither comes by itself. With one action P is the identity. True action values lie between 0
+    and 1 / (1 - gamma).
     """
 
     def test_two_gaussian_transitions_with_infinite_action_values(self):
-        """x -> 2x from -1/2 and 1/2, rewards 0 and 1: a pole at gamma = 0.705, then a wrong sign.
-
-        True action values lie between 0 and 1 / (1 - gamma). Outside Cor. 6: no Sobolev kernel.
-        """
-        states, following = np.array([[-0.5], [0.5]]), np.array([[-1.0], [1.0]])
-        model = WorldModel(Gaussian(1.0), 1, regularization=1e-9)
-        model.fit(states, [0, 0], [0.0, 1.0], following, [False, False])
-
-        def q(gamma):
-            return model.action_values(lambda x: np.ones((len(x), 1)), gamma)(states)[:, 0]
-
-        pole = singular_gamma(Gaussian(1.0), states, following)
+        """x -> 2x from -1/2 and 1/2, rewards 0 and 1. Outside Cor. 6: no Sobolev kernel."""
+        states = np.array([[-0.5], [0.5]])
+        pole, q = evaluated(Gaussian(1.0), states, 2 * states, [0.0, 1.0])
         assert pole == pytest.approx(0.7053, abs=1e-4)
         assert abs(q(pole - 1e-6)).max() > 1e4
         assert q(0.8)[1] < 0
 
     def test_three_exponential_transitions_with_infinite_action_values(self):
-        """Within Cor. 6: the plane, s = 3/2. A pole at gamma = 0.967, then negative values."""
-        side = 0.1
-        corners = side * np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
-        following = side * np.array([[0.0, 0.0], [0.0, 0.0], [1.0, 1.0]])
-        pole = singular_gamma(Exponential(1.0), corners, following)
+        """Within Cor. 6: the plane, s = 3/2. Rewards are 0 and 1, values below -10."""
+        corners = np.array([[0.1, 0.0], [0.0, 0.1], [0.1, 0.1]])
+        following = np.array([[0.0, 0.0], [0.0, 0.0], [0.1, 0.1]])
+        pole, q = evaluated(Exponential(1.0), corners, following, [1.0, 1.0, 0.0])
         assert pole == pytest.approx(0.9665, abs=1e-4)
-        model = WorldModel(Exponential(1.0), 1, regularization=1e-9)
-        model.fit(corners, [0, 0, 0], [1.0, 1.0, 0.0], following, [False] * 3)
-        q = model.action_values(lambda x: np.ones((len(x), 1)), 0.99)(corners)[:, 0]
-        assert q[0] == pytest.approx(q[1])
-        assert q[0] < -10  # no reward is negative
+        assert q(0.99)[0] == pytest.approx(q(0.99)[1])
+        assert q(0.99)[0] < -10
 
 
-def singular_gamma(kernel, states, following):
-    """Where K_lambda - gamma M is singular, between 0.5 and 0.99."""
-    K = kernel(states, states) + len(states) * 1e-9 * np.eye(len(states))
-    M = kernel(following, states)
-    return brentq(lambda gamma: np.linalg.det(K - gamma * M), 0.5, 0.99)
+def evaluated(kernel, states, following, rewards):
+    """The gamma for which K_lambda - gamma M is singular, and the estimated values by gamma."""
+    n = len(states)
+    model = WorldModel(kernel, 1, regularization=1e-9)
+    model.fit(states, [0] * n, rewards, following, [False] * n)
+    K, M = kernel(states, states) + n * 1e-9 * np.eye(n), kernel(following, states)
+    pole = brentq(lambda gamma: np.linalg.det(K - gamma * M), 0.5, 0.99)
+    return pole, lambda gamma: model.action_values(lambda x: np.ones((len(x), 1)), gamma)(states)[
+        :, 0
+    ]
 
 
 def test_loop_of_algorithm_1_runs_one_behind_equation_15():
     """The loop calls softmax(eta H C_t) pi_(t+1); by Eq. (15) and the last line it is pi_t."""
-    states, actions = [[0.0], [1.0], [0.5]], [0, 1, 1]
-    options = {
-        "n_actions": 2,
-        "kernel": gaussian(1.0),
-        "gamma": 0.5,
-        "step_size": 1.0,
-        "regularization": 0.1,
-    }
+    states = [[0.0], [1.0], [0.5]]
+    data = states, [0, 1, 1], [1.0, 0.0, 0.5], states
+    settings = {"n_actions": 2, "gamma": 0.5, "step_size": 1.0, "regularization": 0.1}
     none, one = (
-        algorithm1(states, actions, [1.0, 0.0, 0.5], states, iterations=iterations, **options)
+        algorithm1(*data, kernel=gaussian(1.0), iterations=iterations, **settings)
         for iterations in (0, 1)
     )
     np.testing.assert_allclose(none.policy(states), 0.5)  # pi_0, which the loop calls pi_1

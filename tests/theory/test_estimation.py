@@ -1,33 +1,63 @@
-"""Exact values of the continuous MDP, and fitted exponents."""
+"""The error of estimated action values: exact references, the simulation lemma, fitted rates."""
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from powr.kernels import Exponential, Gaussian
-from powr.mirror_descent import softmax
+from powr.kernels import Dirac, Exponential
+from powr.tabular import TabularMDP
 from powr.world_model import WorldModel
-from suite.theory import compatibility, estimation, models
+from suite.theory import estimation, models
+from tests.reference.tabular import shrunk_model
 
-
-def some_policy(x):
-    first = 1 / (1 + np.exp(-3 * np.sin(4 * x)))
-    return np.stack([first, 1 - first], axis=1)
+seeds = st.integers(0, 2**32 - 1)
 
 
 def test_continuous_action_values_equal_simulated_returns():
-    gamma, episodes, steps = 0.5, 40_000, 30
+    gamma, episodes, start = 0.5, 40_000, 700
+
+    def first_action(x):
+        return 1 / (1 + np.exp(-3 * np.sin(4 * x)))
+
     rng = np.random.default_rng(0)
-    start = 700
     x, action = np.full(episodes, models.GRID[start]), np.ones(episodes, dtype=int)
     returns = np.zeros(episodes)
-    for step in range(steps):
+    for step in range(30):
         returns += gamma**step * models.reward(x)[np.arange(episodes), action]
         rises = rng.uniform(size=episodes) < models.up(x)[np.arange(episodes), action]
         root = np.sqrt(rng.uniform(size=episodes))
         x = np.where(rises, root, 1 - root)
-        action = (rng.uniform(size=episodes) >= some_policy(x)[:, 0]).astype(int)
-    exact = models.continuous_action_values(some_policy(models.GRID), gamma)[start, 1]
+        action = (rng.uniform(size=episodes) >= first_action(x)).astype(int)
+    policy = np.stack([first_action(models.GRID), 1 - first_action(models.GRID)], axis=1)
+    exact = models.continuous_action_values(policy, gamma)[start, 1]
     assert returns.mean() == pytest.approx(exact, abs=5 * returns.std() / np.sqrt(episodes))
+
+
+@given(seeds, st.sampled_from([5, 50, 500]))
+def test_error_is_never_above_the_bounds(seed, n):
+    mdp = models.random_mdp(seed)
+    model, policy = estimation.tabular_model(mdp, n, seed), estimation.uniform_policy(mdp)
+    error, bound, loose_bound = estimation.error_and_bounds(mdp, model, policy, 0.9)
+    assert 0 < error <= bound <= loose_bound
+
+
+def test_bound_is_attained_where_all_of_the_model_is_wrong_alike():
+    """No state is ever left, every step pays 1, and a ridge of one transition halves the model."""
+    mdp = TabularMDP(np.repeat(np.eye(6), 3, axis=0), np.ones((6, 3)), np.full(6, 1 / 6))
+    states, actions = np.divmod(np.arange(18), 3)
+    model = WorldModel(Dirac(), 3, regularization=1 / 18)
+    model.fit(states, actions, np.ones(18), states, np.zeros(18, dtype=bool))
+    error, *bounds = estimation.error_and_bounds(mdp, model, estimation.uniform_policy(mdp), 0.9)
+    assert bounds == pytest.approx([error, error])
+
+
+def test_transfer_estimate_counts():
+    data = models.sample(models.frozen_lake(), 300, np.random.default_rng(0))
+    model = WorldModel(Dirac(), 4, regularization=1e-3).fit(*data)
+    expected, _ = shrunk_model(*data, n_states=16, n_actions=4, regularization=1e-3)
+    found = estimation.transfer_estimate(model, 16)
+    np.testing.assert_allclose(found, expected.reshape(64, 16), atol=1e-14)
 
 
 def test_fitted_exponent_of_power_laws():
@@ -49,39 +79,18 @@ def test_errors_fall_at_the_parametric_rate_on_tables():
     assert estimation.TABULAR_RATE < fitted.interval.low < 0.5 < fitted.interval.high
 
 
-SETTING = compatibility.Setting(gamma=0.9, regularization=1e-6, step_size=1.0, steps=20)
+@given(seeds, st.sampled_from([1e-9, 1e-4, 1.0]), st.sampled_from([0.1, 1.0, 3.0]))
+def test_exponential_kernel_on_a_line_makes_a_substochastic_model(seed, regularization, bandwidth):
+    """Its Gram matrix has an M-matrix as inverse: weights are not negative, and sum to at most 1.
 
-
-def test_gaussian_kernel_explodes_on_few_data_and_the_exponential_never():
-    """There |q_n| is at most max |r_n| / (1 - gamma), so no error can exceed twice that."""
-    measure = compatibility.error_and_norm
-    errors, norms = np.array(
-        [
-            np.max([measure(kernel, 25, seed, SETTING) for seed in range(5)], axis=0)
-            for kernel in (Gaussian(0.1), Exponential(0.5))
-        ]
-    ).T
-    assert norms[0] > 10
-    assert norms[1] <= 1
-    assert errors[0] > 20
-    assert errors[1] < 2 / (1 - 0.9)
-
-
-def test_algorithm_1_is_that_of_the_world_model():
-    kernel, data = Exponential(0.5), models.continuous_sample(25, np.random.default_rng(0))
-    model = WorldModel(kernel, 2, regularization=1e-6).fit(*data)
-    points = models.GRID[::64, None]
-    sums = []
-    for C, q in compatibility.algorithm_1(kernel, data, SETTING._replace(steps=3)):
-        sums.append(C)
-        expected = model.action_values(lambda x, C=C: softmax(kernel(x, data[0]) @ C), 0.9)(points)
-        np.testing.assert_allclose(kernel(points, data[0]) @ q, expected, rtol=1e-5, atol=1e-5)
-    assert not sums[0].any()
-    assert np.abs(sums[2]).max() > 0
-
-
-def test_kernel_norm_is_that_of_the_interpolant():
-    points = np.linspace(0, 1, 30)[:, None]
-    values = np.random.default_rng(0).normal(size=30)
-    expected = values @ np.linalg.solve(Exponential(0.5)(points, points), values)
-    assert compatibility.kernel_norm(values, 0.5) == pytest.approx(expected)
+    So gamma ||T_n|| <= gamma, and Eq. (B.6) holds in the world model: there Lemma 8 and the proof
+    of Thm. 7 need no further assumption.
+    """
+    rng = np.random.default_rng(seed)
+    states, actions = rng.normal(size=(20, 1)), rng.integers(2, size=20)
+    points = np.linspace(-4, 4, 200)[:, None]
+    kernel = Exponential(bandwidth)
+    norm = estimation.transfer_norm(kernel, states, actions, regularization, points)
+    assert norm <= 1 + 1e-9
+    gram = kernel(states, states) + 20 * regularization * np.eye(20)
+    assert np.linalg.solve(gram, kernel(states, points)).min() >= -1e-9

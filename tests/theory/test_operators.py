@@ -10,7 +10,7 @@ from powr.kernels import Gaussian
 from powr.mirror_descent import kl_step
 from powr.tabular import TabularMDP, greedy_policy
 from tests.reference.data import random_mdp, random_policy
-from tests.reference.tabular import policy_operator, transfer_operator
+from tests.reference.tabular import policy_operator
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -33,21 +33,6 @@ def test_sherman_woodbury(seed):
 
 
 @given(seeds)
-def test_conditional_mean_embedding(seed):
-    """Prop. 2, Eq. (9): the adjoint of T restricted to F sends psi(x, a) to E[varphi(X')]."""
-    rng = np.random.default_rng(seed)
-    mdp = random_mdp(rng, 4, 2, terminates=False)
-    T = transfer_operator(mdp.transitions.toarray().reshape(4, 2, 4))
-    varphi, psi = features(4), np.kron(features(4), np.eye(2))
-    # The matrix of T|_F: (psi T|_F w)(x, a) = (T (varphi w))(x, a) for every w.
-    restricted = np.linalg.solve(psi, T @ varphi)
-    np.testing.assert_allclose(psi @ restricted, T @ varphi, atol=1e-9)
-    for pair in range(8):
-        embedded = sum(T[pair, x] * varphi[x] for x in range(4))
-        np.testing.assert_allclose(restricted.T @ psi[pair], embedded, atol=1e-8)
-
-
-@given(seeds)
 def test_separable_spaces_hold_the_averages_of_compatible_policies(seed):
     """Prop. 4, Eqs. (A.22)-(A.24): P g = <h x sum of v_a p_a, phi x phi> for g = h x v."""
     rng = np.random.default_rng(seed)
@@ -62,20 +47,27 @@ def test_separable_spaces_hold_the_averages_of_compatible_policies(seed):
 
 @given(seeds, st.sampled_from([0.25, 1.0, 2.0]))
 def test_source_condition_is_a_power_of_the_covariance(seed, beta):
-    """Lemma C.1, Eq. (C.1): C^-beta g has the norm of the coefficients a_i of mu_i^(1/2+beta) e_i.
+    """Lemma C.1, Eq. (C.1), for each of the two implications; the proof has their names swapped.
 
-    With finitely many states that are all sampled every g has one: Asm. 2 holds for every beta.
+    With finitely many states that are all sampled Asm. 2 holds for every beta.
     """
     rng = np.random.default_rng(seed)
     weights, phi = rng.dirichlet(np.full(4, 5.0)), features(4)
     mu, vectors = np.linalg.eigh(phi.T @ (weights[:, None] * phi))  # C_rho and its eigenvectors
-    a = rng.normal(size=4)
     e = phi @ vectors / np.sqrt(mu)  # orthonormal in L2(rho)
     np.testing.assert_allclose(e.T @ (weights[:, None] * e), np.eye(4), atol=1e-6)
-    g = vectors @ (mu**beta * a)  # the element of G that is the function sum a_i mu^(1/2+beta) e_i
+    inverse = vectors @ np.diag(mu**-beta) @ vectors.T  # C_rho^-beta
+    # Fact 2 implies fact 1 (headed "1 => 2"): the function sum a_i mu_i^(1/2+beta) e_i is a g
+    # for which C^-beta g has the norm of a.
+    a = rng.normal(size=4)
+    g = vectors @ (mu**beta * a)
     np.testing.assert_allclose(phi @ g, e @ (mu ** (0.5 + beta) * a), atol=1e-9)
-    inverse = vectors @ np.diag(mu**-beta) @ vectors.T
     assert np.linalg.norm(inverse @ g) == pytest.approx(np.linalg.norm(a))
+    # Fact 1 implies fact 2 (headed "2 => 1"): g = sum b_i mu_i^(1/2) e_i has a_i = mu_i^-beta b_i.
+    g = rng.normal(size=4)
+    a = mu**-beta * (vectors.T @ g)
+    assert np.linalg.norm(a) == pytest.approx(np.linalg.norm(inverse @ g))
+    np.testing.assert_allclose(phi @ g, e @ (mu ** (0.5 + beta) * a), atol=1e-9)
 
 
 @pytest.mark.parametrize(("beta", "order"), [(0.25, 0.25), (0.5, 0.5), (1.5, 1.0), (2.0, 1.0)])

@@ -1,0 +1,383 @@
+"""An environment as an agent sees it: observations are states, actions count from 0.
+
+A state is an integer where there are finitely many observations, else a vector of numbers. What the
+environment returns is checked here and nowhere else.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import operator
+import warnings
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+import gymnasium
+import numpy as np
+from gymnasium.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete, Space, Tuple
+from gymnasium.vector.utils import batch_space, iterate
+from gymnasium.wrappers import TimeLimit
+from numpy.typing import NDArray
+
+from powr.validation import LARGEST, check_numeric, check_states
+
+# In more dimensions all distances are similar, and kernels of them are slow.
+MOST_DIMENSIONS = 256
+
+# Up to here the combinations of several finite spaces are numbered one by one.
+_LARGEST_NUMBER = 2**63 - 1
+
+# What gymnasium's calls return.
+_RESET = ("observation", "info")
+_STEP = ("observation", "reward", "terminated", "truncated", "info")
+
+# Steps of one episode after which an environment without a time limit is warned about.
+_LONG_EPISODE = 10_000
+
+
+class Interface:
+    """What an agent sees of an environment.
+
+    Parameters
+    ----------
+    env : gymnasium.Env or str
+        An environment, or the id of one.
+
+    Attributes
+    ----------
+    observations : Observations
+        Turns observations into states.
+    n_actions : int
+    first_action : int
+        The environment's number of action 0.
+    """
+
+    def __init__(self, env: gymnasium.Env | str):
+        if isinstance(env, str):
+            env = gymnasium.make(env)
+        if not isinstance(env, gymnasium.Env):
+            raise TypeError(f"env must be a gymnasium.Env or the id of one, got {env!r}")
+        self.env = env
+        self.observations = observations_of(env.observation_space)
+        actions = actions_of(env)
+        self.n_actions, self.first_action = int(actions.n), int(actions.start)
+        self._steps = 0
+        self._may_warn = limit_of(env) is None
+
+    def reset(self, seed: int) -> int | NDArray:
+        self._steps = 0
+        observation, _ = self._unpacked(self.env.reset(seed=seed), "reset", _RESET)
+        return self._state(observation)
+
+    def step(self, action: int) -> tuple[int | NDArray, float, bool, bool]:
+        """Next state, reward, whether the episode terminated, whether it was truncated."""
+        answer = self._unpacked(self.env.step(self.first_action + action), "step", _STEP)
+        observation, paid, terminated, truncated, _ = answer
+        state, reward = self._state(observation), _number(paid)
+        if reward is None or not abs(reward) <= LARGEST:  # NaN included
+            raise self._error(
+                f"the reward {paid!r}",
+                f"it must be one finite number of at most {LARGEST:g} in size: change it by "
+                "gymnasium.wrappers.TransformReward",
+            )
+        self._steps += 1
+        if self._may_warn and self._steps == _LONG_EPISODE:
+            self._may_warn = False
+            warnings.warn(
+                f"{env_name(self.env)} has no time limit, and an episode has not ended after "
+                f"{_LONG_EPISODE:,} steps: POWR learns between episodes, so set a limit by "
+                "gymnasium.wrappers.TimeLimit",
+                stacklevel=4,
+            )
+        return state, reward, bool(terminated), bool(truncated)
+
+    def _state(self, observation: Any) -> int | NDArray:
+        try:
+            state = self.observations.state(observation)
+        except (TypeError, ValueError) as error:
+            raise self._error(
+                f"observation {observation!r}",
+                f"{error}. Change observation_space or what is returned, for example by "
+                "gymnasium.wrappers.TransformObservation",
+            ) from error
+        if not isinstance(state, int) and not np.isfinite(state).all():
+            raise self._error(f"observation {observation}", "it must be finite")
+        return state
+
+    def _unpacked(self, answer: Any, call: str, names: tuple[str, ...]) -> Any:
+        """The answer of a call, if it has as many parts as gymnasium gives it."""
+        is_split = isinstance(answer, tuple | list)
+        if is_split and len(answer) == len(names):
+            return answer
+        found = f"{len(answer)} values" if is_split else repr(answer)
+        raise self._error(
+            f"{found} from {call}",
+            f"it must return {', '.join(names)}. Change {call}, or wrap an environment of the "
+            "older gym by the package shimmy",
+        )
+
+    def _error(self, returned: str, fault: str) -> ValueError:
+        return ValueError(
+            f"{env_name(self.env)} returned {returned} at step {self._steps} of an episode: "
+            f"{fault}. The agent keeps the transitions before it"
+        )
+
+
+def _number(reward: Any) -> float | None:
+    """A reward in double precision; None if it is not one number."""
+    try:
+        if isinstance(reward, float | int) or not (isinstance(reward, str) or np.ndim(reward)):
+            return float(reward)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    return None
+
+
+# -- facts ----------------------------------------------------------------------------------------
+
+
+def make(env_id: str, **arguments: Any) -> gymnasium.Env:
+    """The environment of an id; whatever hinders it is a ValueError."""
+    try:
+        return gymnasium.make(env_id, **arguments)
+    except Exception as error:  # an environment may raise anything
+        raise ValueError(f"{env_id} cannot be made: {error}") from error
+
+
+def limit_of(env: gymnasium.Env) -> int | None:
+    """The time limit of an environment, as registered or else as wrapped."""
+    if env.spec and env.spec.max_episode_steps:
+        return env.spec.max_episode_steps
+    wrappers = [layer for layer in layers_of(env) if isinstance(layer, TimeLimit)]
+    return min((wrapper._max_episode_steps for wrapper in wrappers), default=None)
+
+
+def layers_of(env: gymnasium.Env) -> Iterator[gymnasium.Env]:
+    """The environment, and what it wraps."""
+    while isinstance(env, gymnasium.Wrapper):
+        yield env
+        env = env.env
+    yield env
+
+
+def env_name(env: gymnasium.Env) -> str:
+    return env.spec.id if env.spec else str(env)
+
+
+# -- actions --------------------------------------------------------------------------------------
+
+
+def actions_of(env: gymnasium.Env) -> Discrete:
+    """The action space, which must be Discrete."""
+    space = env.action_space
+    if isinstance(space, Discrete):
+        return space
+    raise ValueError(
+        f"the action space must be Discrete, got {space}: number some of its actions by "
+        "gymnasium.wrappers.TransformAction(env, lambda i: levels[i], Discrete(len(levels)))"
+    )
+
+
+# -- observations ---------------------------------------------------------------------------------
+
+
+class Observations(Protocol):
+    """How the observations of a space become states of one shape, () or (d,)."""
+
+    shape: tuple[int, ...]
+
+    def state(self, observation: Any) -> int | NDArray:
+        """One observation as a state that later changes of the observation leave alone."""
+        ...
+
+    def states(self, observations: Any) -> tuple[NDArray, bool]:
+        """A batch of states, and whether a single observation was given."""
+        ...
+
+
+def refuse_reset(observation: Any, space: Space) -> None:
+    """Name the mistake of passing on all that `env.reset()` returns."""
+    is_pair = isinstance(observation, tuple) and len(observation) == 2
+    if is_pair and isinstance(observation[1], dict) and not isinstance(space, Tuple):
+        raise ValueError(
+            "observation is a pair of an observation and a dict, as env.reset() returns it: "
+            "write `observation, info = env.reset()` and give the observation alone"
+        )
+
+
+def observations_of(space: Space) -> Observations:
+    if isinstance(space, Discrete):
+        return DiscreteObservations(space)
+    if isinstance(space, Box):
+        if 0 in space.shape:
+            raise ValueError(
+                f"the observation space {space} is empty: use Discrete(1) where there is nothing "
+                "to observe, by gymnasium.wrappers.TransformObservation"
+            )
+        if math.prod(space.shape) > MOST_DIMENSIONS:
+            raise ValueError(
+                f"the observation space {space} has {math.prod(space.shape):,} dimensions, more "
+                f"than {MOST_DIMENSIONS}: reduce it to a few features by "
+                "gymnasium.wrappers.TransformObservation"
+            )
+        return BoxObservations(space)
+    if is_finite(space):
+        return CompositeObservations(space)
+    raise ValueError(
+        "the observation space must be a Box, Discrete, MultiDiscrete, MultiBinary, or a Tuple or "
+        f"Dict of finite spaces, got {space}: flatten it with "
+        "gymnasium.wrappers.FlattenObservation, or map it with TransformObservation"
+    )
+
+
+def is_finite(space: Space) -> bool:
+    if isinstance(space, Tuple | Dict):
+        return all(is_finite(part) for _, part in _parts(space))
+    return isinstance(space, Discrete | MultiDiscrete | MultiBinary)
+
+
+class DiscreteObservations:
+    """Integers, used as states unchanged."""
+
+    shape: tuple[int, ...] = ()
+
+    def __init__(self, space: Discrete):
+        self._space = space
+        self._least = int(space.start)
+        self._largest = self._least + int(space.n) - 1
+
+    def state(self, observation: Any) -> int:
+        try:
+            state = operator.index(observation)
+        except TypeError:
+            if not isinstance(observation, np.bool_):
+                raise ValueError(
+                    f"observation must be an integer of {self._space}, got {observation!r}"
+                ) from None
+            state = int(observation)
+        if not self._least <= state <= self._largest:
+            raise ValueError(f"observation must lie within {self._space}, got {state}")
+        return state
+
+    def states(self, observations: Any) -> tuple[NDArray, bool]:
+        given = check_numeric(observations, "observation")
+        is_whole = given.dtype.kind in "biu" or given.size == 0  # an empty list is one of floats
+        if not is_whole or given.ndim > 1:
+            raise ValueError(
+                f"observation must be integers of {self._space}, one alone or of shape (n,), "
+                f"got {given.dtype} of shape {given.shape}"
+            )
+        states = given.reshape(-1).astype(int)
+        outside = (states < self._least) | (states > self._largest)
+        if outside.any():
+            raise ValueError(f"observation must lie within {self._space}, got {states[outside][0]}")
+        return states, given.ndim == 0
+
+
+class BoxObservations:
+    """Arrays of one shape, flattened."""
+
+    def __init__(self, space: Box):
+        self._shape = space.shape
+        self.shape: tuple[int, ...] = (math.prod(space.shape),)
+
+    def state(self, observation: Any) -> NDArray:
+        # A copy, since an environment may reuse the array that it returned.
+        state = np.array(observation, float)
+        if state.shape != self._shape:
+            raise ValueError(f"observation must have shape {self._shape}, got {state.shape}")
+        return state.reshape(self.shape)
+
+    def states(self, observations: Any) -> tuple[NDArray, bool]:
+        given = check_numeric(observations, "observation")
+        single = given.shape == self._shape
+        if not single and given.shape[1:] != self._shape:
+            batch = ", ".join(["n", *map(str, self._shape)])
+            raise ValueError(
+                f"observation must have shape {self._shape} or ({batch}), got {given.shape}"
+            )
+        return check_states(given.reshape(-1, *self.shape), "observation", self.shape), single
+
+
+class CompositeObservations:
+    """Combinations of finitely many choices, numbered with a digit per choice.
+
+    Where there are more of them than there are integers, the number is a hash of the digits.
+    """
+
+    shape: tuple[int, ...] = ()
+
+    def __init__(self, space: Space):
+        self._space = space
+
+    def state(self, observation: Any) -> int:
+        number, n_combinations = 0, 1
+        for digit, size in _digits(self._space, observation, "observation"):
+            number, n_combinations = number * size + digit, n_combinations * size
+        if n_combinations <= _LARGEST_NUMBER:
+            return number
+        text = str(number).encode()
+        return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big") >> 1
+
+    def states(self, observations: Any) -> tuple[NDArray, bool]:
+        """A batch is a list of observations or, as in gymnasium's vector environments, an array per
+        part.
+        """
+        if _has_form(self._space, observations):
+            return np.array([self.state(observations)]), True
+        if isinstance(observations, np.ndarray) and isinstance(self._space, Tuple):
+            observations = list(observations)  # one row per observation, not per part
+        if not isinstance(observations, list):
+            try:
+                part, leaf = self._space, observations
+                while isinstance(part, Tuple | Dict):
+                    key, part = _parts(part)[0]
+                    leaf = leaf[key]
+                observations = iterate(batch_space(self._space, len(leaf)), observations)
+            except (TypeError, KeyError, IndexError) as error:
+                raise ValueError(
+                    f"observation must be of {self._space}, or a list of such, got {observations!r}"
+                ) from error
+        return np.array([self.state(each) for each in observations], int), False
+
+
+def _parts(space: Tuple | Dict) -> list[tuple[Any, Space]]:
+    return list(space.items() if isinstance(space, Dict) else enumerate(space))
+
+
+def _has_form(space: Space, observation: Any) -> bool:
+    """Whether a value has the parts and dimensions of one observation."""
+    if not isinstance(space, Tuple | Dict):
+        return np.ndim(observation) == len(space.shape or ())
+    try:
+        return len(observation) == len(space) and all(
+            _has_form(part, observation[key]) for key, part in _parts(space)
+        )
+    except (TypeError, KeyError, IndexError, ValueError):  # the last where np.ndim finds it ragged
+        return False
+
+
+def _digits(space: Space, observation: Any, name: str) -> Iterator[tuple[int, int]]:
+    """The choices of an observation, counted from 0, and how many there are of each."""
+    if isinstance(space, Tuple | Dict):
+        if not _has_form(space, observation):
+            raise ValueError(f"{name} must be of {space}, got {observation!r}")
+        for key, part in _parts(space):
+            yield from _digits(part, observation[key], f"{name}[{key!r}]")
+        return
+    values = check_numeric(observation, name)
+    if values.dtype.kind not in "biu" or values.shape != (space.shape or ()):
+        raise ValueError(
+            f"{name} must be integers of {space}, got {values.dtype} of shape {values.shape}"
+        )
+    start = getattr(space, "start", 0)
+    if isinstance(space, Discrete):
+        sizes = np.array(space.n)
+    else:
+        sizes = space.nvec if isinstance(space, MultiDiscrete) else np.full(values.shape, 2)
+    digits = values.astype(int) - start
+    outside = (digits < 0) | (digits >= sizes)
+    if outside.any():
+        raise ValueError(f"{name} must lie within {space}, got {values[outside].flat[0]}")
+    yield from zip(digits.ravel().tolist(), sizes.ravel().tolist(), strict=True)

@@ -1,1 +1,0 @@
-"""Gymnasium's side of an agent: spaces, episodes, and an environment whose answers are checked."""

@@ -1,1 +1,0 @@
-"""POWR and the algorithms that fit an environment, trained side by side on it."""
