@@ -82,7 +82,9 @@ def describe(options: argparse.Namespace) -> dict[str, Any]:
         "runs": sum(len(each.there) for each in found.values()),
         "notices": notices(study, options.scale, found),
         "answer": answer.replace("**", ""),
-        "cards": cards.describe(document, tables["cells"], tables["comparisons"]),
+        "cards": cards.describe(
+            document, tables["cells"], tables["comparisons"], tables["sentences"]
+        ),
         "cases": cards.shown_cases(document),
         "explorer": explorer.describe(study, document, found, curves),
         "script": (script := read_assets(SCRIPTS)),
