@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import base64
 import hashlib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -73,15 +74,12 @@ def describe(options: argparse.Namespace) -> dict[str, Any]:
     found = {scale: read_results(study, scale, results / scale) for scale in scales}
     tables = {name: read_table(results / options.scale / f"{name}.csv") for name in FROM_TABLES}
     curves = pd.concat(read_table(results / scale / "curves.csv") for scale in scales)
-    answer = readme.answer(
-        study, document, tables["cells"], tables["sentences"], tables["ranking"]
-    )
     figures = {path.stem: Figure.read(path) for path in options.figures}
     return {
         "scale": options.scale,
         "runs": sum(len(each.there) for each in found.values()),
         "notices": notices(study, options.scale, found),
-        "answer": answer.replace("**", ""),
+        "answer": answer(study, document, tables),
         "cards": cards.describe(
             document, tables["cells"], tables["comparisons"], tables["sentences"]
         ),
@@ -100,6 +98,23 @@ def describe(options: argparse.Namespace) -> dict[str, Any]:
         "origins": tables["origins"].to_dict("records"),
         "files": FILES,
     }
+
+
+def answer(study: Study, document: documents.Document, tables: Mapping[str, pd.DataFrame]) -> str:
+    """The README's answer, where the runs for it are there."""
+    cells = tables["cells"]
+    main, *_ = document.sentences
+    central = cells[(cells["sentence"] == main) & (cells["protocol"] == "random")]
+    if central["effect"].notna().all():
+        names = ("cells", "sentences", "ranking")
+        text = readme.answer(study, document, *(tables[name] for name in names))
+        return text.replace("**", "")
+    words = Counter(map(cards.word_of, cells.itertuples()))
+    counts = (f"{number} {word}" for word, number in words.most_common())
+    return (
+        "These runs do not suffice for an answer. Of the cells (a sentence on an environment, under "
+        f"each protocol and set of baselines), {', '.join(counts)}."
+    )
 
 
 def notices(study: Study, scale: str, found: Mapping[str, Results]) -> Iterator[str]:
@@ -160,7 +175,9 @@ def sections(
         "sensitivity",
         "Other choices of the rules",
         "Each rule makes choices. These change the verdict of a cell; all others change none.",
-        tables={"Cells that another choice changes": list(page.changes(document, tables["sensitivity"]))},
+        tables={
+            "Cells that another choice changes": list(page.changes(document, tables["sensitivity"]))
+        },
     )
     yield Section(
         "multiverse",
