@@ -36,7 +36,10 @@ def draw(tables: Tables) -> Figure:
     settings = render.settings_note(tables.summary)
     render.add_note(figure, f"Lines: means; band: minimum to maximum of POWR. {settings}")
     handles = [
-        *(Line2D([], [], label=algorithm_name(name), **each.line) for name, each in look_of.items()),
+        *(
+            Line2D([], [], label=algorithm_name(name), **each.line)
+            for name, each in look_of.items()
+        ),
         Line2D([], [], label="threshold", **THRESHOLD_LINE),
     ]
     places: dict[str, Any] = {"loc": "outside upper center", "ncols": 7, "columnspacing": 1.4}

@@ -73,7 +73,7 @@ class Line(NamedTuple):
 class Axis(NamedTuple):
     low: float
     high: float
-    reference: float | None
+    reference: float  # where the statement begins to hold
     is_log: bool = False
 
     def x(self, value: float) -> float:
@@ -177,9 +177,9 @@ def draw(
     level: float,
     environments: Sequence[str],
 ) -> dict[str, Any]:
-    """The chart of a sentence, its explanation."""
+    """The chart of a sentence with its explanation; without a comparison there is none."""
     shown = comparisons[
-        [Case(*each) in SHOWN for each in zip(comparisons["protocol"], comparisons["settings"])]
+        [Case(*each) in SHOWN for each in comparisons[["protocol", "settings"]].to_numpy()]
     ]
     if shown.empty:
         return {"svg": "", "caption": ""}
@@ -251,43 +251,60 @@ def svg(groups: Mapping[str, Sequence[Line]], axis: Axis | None, caption: str) -
     root = ElementTree.Element(
         "svg", {"viewBox": f"0 0 {WIDTH} {height}", "role": "img", "aria-label": caption}
     )
-
-    def add(tag: str, text: str = "", **attributes: Any) -> ElementTree.Element:
-        names = {key.rstrip("_").replace("_", "-"): str(value) for key, value in attributes.items()}
-        element = ElementTree.SubElement(root, tag, names)
-        element.text = text or None
-        return element
-
     if axis:
-        for tick in axis.ticks():
-            add("line", class_="grid", x1=axis.x(tick), x2=axis.x(tick), y1=TOP, y2=height - BOTTOM)
-            add("text", f"{tick:g}", class_="tick", x=axis.x(tick), y=height - 5)
-        if axis.reference is not None:
-            x = axis.x(axis.reference)
-            add("line", class_="reference", x1=x, x2=x, y1=TOP, y2=height - BOTTOM)
+        draw_axis(root, axis, height)
     y = TOP + LINE / 2
     for name, lines in groups.items():
-        add("text", name, class_="name", x=0, y=y + LINE * (len(lines) - 1) / 2)
+        add(root, "text", "name", name, x=0, y=y + LINE * (len(lines) - 1) / 2)
         for line in lines:
-            add("text", line.label, class_="value", x=RIGHT + 10, y=y)
-            x = LEFT
-            for kind, share in line.bar:
-                width = share * (RIGHT - LEFT)
-                add("rect", class_=f"case-{line.case} {kind}", x=x, y=y - 4, width=width, height=8)
-                x += width
-            if line.bar:
-                add("rect", class_="frame", x=LEFT, y=y - 4, width=RIGHT - LEFT, height=8)
-            if axis and line.interval:
-                ends = dict(zip(("x1", "x2"), map(axis.x, line.interval), strict=True))
-                add("line", class_=f"case-{line.case} interval", y1=y, y2=y, **ends)
-            for dot in line.dots if axis else ():
-                x, css = axis.x(dot.value), f"case-{line.case} dot"
-                if dot.is_bound:
-                    points = f"{x - 3},{y - 4} {x + 5},{y} {x - 3},{y + 4}"
-                    element = add("polygon", class_=css, points=points)
-                else:
-                    element = add("circle", class_=css, cx=x, cy=y, r=3.5)
-                ElementTree.SubElement(element, "title").text = dot.text
+            add(root, "text", "value", line.label, x=RIGHT + 10, y=y)
+            if axis:
+                draw_dots(root, axis, line, y)
+            else:
+                draw_bar(root, line, y)
             y += LINE
         y += GAP
     return Markup(ElementTree.tostring(root, encoding="unicode"))  # noqa: S704, escaped by XML
+
+
+def add(
+    parent: ElementTree.Element, tag: str, css: str, text: str = "", **places: float | str
+) -> ElementTree.Element:
+    attributes = {
+        name: value if isinstance(value, str) else f"{value:.1f}" for name, value in places.items()
+    }
+    element = ElementTree.SubElement(parent, tag, {"class": css, **attributes})
+    element.text = text or None
+    return element
+
+
+def draw_axis(root: ElementTree.Element, axis: Axis, height: float) -> None:
+    for tick in axis.ticks():
+        x = axis.x(tick)
+        add(root, "line", "grid", x1=x, x2=x, y1=TOP, y2=height - BOTTOM)
+        add(root, "text", "tick", f"{tick:g}", x=x, y=height - 5)
+    x = axis.x(axis.reference)
+    add(root, "line", "reference", x1=x, x2=x, y1=TOP, y2=height - BOTTOM)
+
+
+def draw_bar(root: ElementTree.Element, line: Line, y: float) -> None:
+    x: float = LEFT
+    for kind, share in line.bar:
+        width = share * (RIGHT - LEFT)
+        add(root, "rect", f"case-{line.case} {kind}", x=x, y=y - 4, width=width, height=8)
+        x += width
+    add(root, "rect", "frame", x=LEFT, y=y - 4, width=RIGHT - LEFT, height=8)
+
+
+def draw_dots(root: ElementTree.Element, axis: Axis, line: Line, y: float) -> None:
+    if line.interval:
+        low, high = map(axis.x, line.interval)
+        add(root, "line", f"case-{line.case} interval", x1=low, x2=high, y1=y, y2=y)
+    for dot in line.dots:
+        x, css = axis.x(dot.value), f"case-{line.case} dot"
+        if dot.is_bound:
+            points = f"{x - 3:.1f},{y - 4} {x + 5:.1f},{y} {x - 3:.1f},{y + 4}"
+            element = add(root, "polygon", css, points=points)
+        else:
+            element = add(root, "circle", css, cx=x, cy=y, r=3.5)
+        add(element, "title", "", dot.text)

@@ -33,8 +33,10 @@ from suite.results.tables import Results, read_results, read_table
 FOLDER = Path(__file__).parent
 SCRIPTS = ("vendor/uPlot.iife.min.js", "explorer.js")
 STYLES = ("vendor/uPlot.min.css", "report.css")
-FROM_TABLES = ("cells", "comparisons", "sentences", "sensitivity", "theory")
-FROM_TABLES += ("summary", "ranking", "cost", "origins", "curves")
+FROM_TABLES = (
+    *("cells", "comparisons", "sentences", "sensitivity", "theory"),
+    *("summary", "ranking", "cost", "origins", "curves"),
+)
 FILES = ("summary.md", "claims.md", *(f"{name}.csv" for name in (*FROM_TABLES, "runs")))
 ELSEWHERE = ("ranking", "multiverse", "theory")  # figures that stand beside their tables
 SUMMARIES = {"timesteps to threshold": summary_page.times, "returns": summary_page.returns}
@@ -91,7 +93,7 @@ def describe(options: argparse.Namespace) -> dict[str, Any]:
         "sections": list(sections(document, tables, figures)),
         "theory_figure": figures.get("theory"),
         "theory": document.theory,
-        "theory_verdicts": dict(zip(tables["theory"]["id"], tables["theory"]["verdict"])),
+        "theory_verdicts": dict(tables["theory"][["id", "verdict"]].to_numpy()),
         "deviations": deviations.load(options.deviations, document).deviations,
         "named": {name: sentence.short for name, sentence in document.sentences.items()}
         | {theorem.id: theorem.claim for theorem in document.theory},
@@ -112,8 +114,8 @@ def answer(study: Study, document: documents.Document, tables: Mapping[str, pd.D
     words = Counter(map(cards.word_of, cells.itertuples()))
     counts = (f"{number} {word}" for word, number in words.most_common())
     return (
-        "These runs do not suffice for an answer. Of the cells (a sentence on an environment, under "
-        f"each protocol and set of baselines), {', '.join(counts)}."
+        "These runs do not suffice for an answer. Of all cells (a sentence on an environment, with "
+        f"a set of baselines and a protocol): {', '.join(counts)}."
     )
 
 
@@ -175,9 +177,7 @@ def sections(
         "sensitivity",
         "Other choices of the rules",
         "Each rule makes choices. These change the verdict of a cell; all others change none.",
-        tables={
-            "Cells that another choice changes": list(page.changes(document, tables["sensitivity"]))
-        },
+        tables={"Changed cells": list(page.changes(document, tables["sensitivity"]))},
     )
     yield Section(
         "multiverse",

@@ -110,12 +110,9 @@ class TestCards:
             rows = rows[[Case(*pair) in SHOWN for pair in pairs]]
             chart = LexborHTMLParser(card["chart"]["svg"])
             if rows["statistic"].iloc[0].startswith("share of runs"):
-                full, frames = (
-                    [float(e.attributes["width"]) for e in chart.css(c)]
-                    for c in ("rect.full", "rect.frame")
-                )
-                shares = sorted(width / frames[0] for width in full)
-                assert shares == pytest.approx(sorted(rows["value"]))
+                widths = [float(each.attributes["width"]) for each in chart.css("rect.full")]
+                whole = float(chart.css_first("rect.frame").attributes["width"])
+                assert sorted(widths) == pytest.approx(sorted(whole * rows["value"]))
             elif rows["statistic"].iloc[0] == "difference of returns":
                 counts = [list(map(int, text_of(e).split(" / "))) for e in chart.css(".value")]
                 sums = np.sum(counts, axis=0)
@@ -131,9 +128,8 @@ class TestCards:
 class TestSelfContained:
     def test_the_figures_are_in_the_file(self, page, results):
         for name in FIGURES:
-            kind, _, content = (
-                page.section(f"figure-{name}").attributes["src"].partition(";base64,")
-            )
+            source = page.section(f"figure-{name}").attributes["src"]
+            kind, _, content = source.partition(";base64,")
             assert kind == "data:image/svg+xml"
             assert base64.b64decode(content) == (results / "quick" / f"{name}.svg").read_bytes()
 
@@ -241,11 +237,8 @@ class TestHostileText:
         )
         assert times == 1
         (tmp_path / "claims.yaml").write_text(text, encoding="utf-8")
-        for name, column in (
-            ("origins", "packages"),
-            ("cells", "effect"),
-            ("comparisons", "subject"),
-        ):
+        hostile = {"origins": "packages", "cells": "effect", "comparisons": "subject"}
+        for name, column in hostile.items():
             path = copied / "quick" / f"{name}.csv"
             table = pd.read_csv(path)
             table.assign(**{column: self.ATTACK}).to_csv(path, index=False)

@@ -163,7 +163,7 @@ class TestExploring:
         assert threshold(page, 1) == -200
         table = pd.read_csv(download(page, "button[data-chart=points][data-as=csv]", tmp_path))
         taxi = table[table["environment"] == "Taxi-v3"]
-        assert (taxi["first_time"] <= 100).all()  # the first evaluation
+        assert (taxi["first_time"] < 200).all()  # the first evaluation
         page.get_by_role("button", name="8", exact=True).click()
         assert threshold(page, 1) == 8
         page.locator(".handle").nth(1).press("ArrowDown")
@@ -178,14 +178,11 @@ class TestExploring:
         shown = pd.read_csv(path).set_index(key)[f"{times}_time"]
         table = pd.read_csv(PAPER / "runs.csv").replace({"policy": {"deterministic": "greedy"}})
         due = table.set_index(key)[f"{times}_arrival"]
-        explored = {(*each[:2], *each[2:]) for each in set(due.index) - set(shown.index)}
         # Left out: the other threshold of Taxi-v3, and what DQN samples to explore.
-        assert {(name, level) for name, *_, level in explored if level != 6} <= {
-            (name, level)
-            for name, algorithm, policy, _, level in explored
-            if algorithm.startswith("dqn") and policy == "sampled"
-        } | {("Taxi-v3", 8)}
-        assert shown.shape[0] > 300
+        for environment, algorithm, policy, _, level in set(due.index) - set(shown.index):
+            explores = algorithm.startswith("dqn") and policy == "sampled"
+            assert (environment, level) == ("Taxi-v3", 6) or explores
+        assert len(shown) > 300
         pd.testing.assert_series_equal(
             shown, due.reindex(shown.index), check_names=False, check_dtype=False
         )
