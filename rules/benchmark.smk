@@ -183,7 +183,7 @@ use rule verb as report with:
         study=STUDY.path,
         claims="claims.yaml",
         deviations="deviations.yaml",
-        tables=[*rules.aggregate.output, *rules.claims.output],
+        tables=[*rules.claims.input.tables, *rules.claims.output],
         figures=expand(rules.figure.output.svg, name=SHOWN, authors=""),
         page=sorted(Path("suite/report").glob("*.[jc]*")),
         code=CODE,
@@ -205,11 +205,11 @@ use rule verb as readme with:
         claims="claims.yaml",
         tables=[
             f"results/paper/{name}.csv"
-            for name in ("cells", "comparisons", "sentences", "ranking")
+            for name in ("cells", "comparisons", "sentences", "ranking", "summary")
         ],
         code=CODE,
     output:
-        "README.md",
+        update("README.md"),
     log:
         LOGS / "readme.log",
     params:

@@ -46,7 +46,7 @@ def draw(runs: pd.DataFrame, summary: pd.DataFrame) -> Figure:
 
 
 def best_settings(summary: pd.DataFrame) -> pd.DataFrame:
-    """POWR and each class of baseline, under the settings with which most seeds reach the threshold.
+    """POWR and each class of baseline, under the settings with which most seeds reach it.
 
     Of those the settings with the smaller median. Where no seed does so under any, `settings` says
     that it holds for both.

@@ -108,7 +108,7 @@ def answer(study: Study, document: documents.Document, tables: Mapping[str, pd.D
     main, *_ = document.sentences
     central = cells[(cells["sentence"] == main) & (cells["protocol"] == "random")]
     if central["effect"].notna().all():
-        names = ("cells", "sentences", "ranking")
+        names = ("sentences", "ranking", "summary")
         text = readme.answer(study, document, *(tables[name] for name in names))
         return text.replace("**", "")
     words = Counter(map(cards.word_of, cells.itertuples()))
