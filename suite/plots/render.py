@@ -122,7 +122,8 @@ def set_time_axis(panel: Axes, first: float, last: float, *, has_never: bool = F
     steps = (1,) if last >= 20 * first else (1, 2, 5)
     ticks = [step * 10**decade for decade in range(10) for step in steps]
     ticks = [tick for tick in ticks if low <= tick <= high]
-    labels = list(map(short_number, ticks))
+    every = 1 if len(ticks) < 6 else 2
+    labels = ["" if place % every else short_number(tick) for place, tick in enumerate(ticks)]
     if has_never:
         panel.axvline(math.sqrt(high * never), color="0.6", lw=0.6, label="_end")
         ticks, labels = [*ticks, never], [*labels, "never"]
