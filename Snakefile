@@ -38,7 +38,8 @@ except SuiteError as error:
     sys.exit(f"snakemake: {error}")
 RESULTS = STUDY.results / SCALE
 FIGURES = STUDY.folder / "figures" if SCALE == "paper" else RESULTS / "figures"
-SHOWN = ("training_curves", "threshold_boxplots", "ranking")  # the figures of a scale
+SHOWN = ["training_curves", "threshold_boxplots", "ranking"]  # the figures of a scale
+SHOWN += ["answer"] if STUDY.replication else []
 LOGS = STUDY.folder / "logs"
 RUNS = STUDY.run_files(SCALE, finished=PARTIAL)
 OF_STUDY = ["--envs", str(STUDY.path)]
@@ -81,6 +82,7 @@ CODE = sorted(
 )
 RUN_TABLES = ("evaluations", "runs", "training")  # of every scale
 TABLES = (*RUN_TABLES, "curves", "summary", "ranking", "cost", "origins")
+VERDICTS = ("cells", "comparisons", "sentences", "sensitivity", "theory")
 
 
 wildcard_constraints:

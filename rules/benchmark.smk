@@ -8,6 +8,7 @@ localrules:
     figure,
     gif,
     gifs,
+    fixed_aggregate,
     claims,
     report,
     readme,
@@ -130,21 +131,43 @@ rule gifs:
         "{rule}: done"
 
 
+# What the paper scale is judged together with: the runs with fixed starts.
+FIXED = "fixed-starts"
+IS_JUDGED_WITH_FIXED = SCALE == "paper" and FIXED in STUDY.scales
+FIXED_RUNS = STUDY.run_files(FIXED, finished=PARTIAL) if IS_JUDGED_WITH_FIXED else []
+
+
+use rule verb as fixed_aggregate with:
+    input:
+        study=STUDY.path,
+        runs=FIXED_RUNS,
+        code=CODE,
+    output:
+        **{name: STUDY.results / f"{FIXED}/{name}.csv" for name in TABLES},
+        page=STUDY.results / f"{FIXED}/summary.md",
+    log:
+        LOGS / f"{FIXED}/aggregate.log",
+    params:
+        command=["aggregate", *OF_STUDY, "--scale", FIXED, *PARTIALLY],
+
+
 use rule verb as claims with:
     input:
         study=STUDY.path,
         claims="claims.yaml",
         deviations="deviations.yaml",
-        tables=rules.aggregate.output,
-        template="suite/claims/page.md.j2",
+        tables=[
+            *rules.aggregate.output,
+            *(rules.fixed_aggregate.output if FIXED_RUNS else []),
+        ],
         code=CODE,
     output:
-        table=RESULTS / "claims.csv",
+        **{name: RESULTS / f"{name}.csv" for name in VERDICTS},
         page=RESULTS / "claims.md",
     log:
         LOGS / f"{SCALE}/claims.log",
     params:
-        command=["claims", *OF_STUDY, "--scale", SCALE, *PARTIALLY],
+        command=["claims", *OF_STUDY, "--scale", SCALE],
 
 
 # Figures of other scales are shown as they are shipped, and not made again for the report.
@@ -180,7 +203,10 @@ use rule verb as readme with:
     input:
         study=STUDY.path,
         claims="claims.yaml",
-        tables=["results/paper/claims.csv", "results/paper/summary.csv"],
+        tables=[
+            f"results/paper/{name}.csv"
+            for name in ("cells", "comparisons", "sentences", "ranking")
+        ],
         code=CODE,
     output:
         "README.md",

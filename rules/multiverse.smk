@@ -6,7 +6,10 @@ UNIVERSES = STUDY.run_files(MULTIVERSE, finished=PARTIAL) if STUDY.multiverse el
 # What POWR is compared with, where it is there.
 BASELINES = [
     path
-    for path in (STUDY.results / f"{scale}/evaluations.csv" for scale in ("paper", "fixed-starts"))
+    for path in (
+        STUDY.results / f"{scale}/evaluations.csv"
+        for scale in ("paper", "fixed-starts")
+    )
     if path.exists()
 ]
 

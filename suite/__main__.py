@@ -20,7 +20,7 @@ VERBS = {
     "report": ("suite.report.report", "the page that shows a scale: results/SCALE/report.html"),
     "theory": ("suite.theory.tables", "the tables of the paper's theorems by numbers"),
     "multiverse": ("suite.multiverse", "POWR under every plausible combination of settings"),
-    "readme": ("suite.release.readme", "the README's answer and table, from the paper scale"),
+    "readme": ("suite.readme", "the README's answer and table, from the paper scale"),
     "verify": ("suite.release.verify", "make what is shipped again, and compare"),
 }
 

@@ -32,10 +32,15 @@ def real_study():
     return config.load(ENVS)
 
 
+@pytest.fixture(scope="session")
+def raw_study():
+    return config.read_yaml(ENVS)
+
+
 @pytest.fixture
-def study(real_study):
-    """The real study, free to be changed."""
-    return copy.deepcopy(real_study)
+def study(raw_study):
+    """The values of the real study's file, free to be changed."""
+    return copy.deepcopy(raw_study)
 
 
 @pytest.fixture

@@ -14,26 +14,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from suite import SuiteError, config
-from suite.claims import deviations, ledger
-from suite.config.models import Study
+from suite.claims import command, deviations
+from suite.claims import document as documents
+from suite.config import Study
 from suite.report import report
-from suite.results import aggregate, cost
-from suite.training import environments, run
+from suite.results import aggregate
+from suite.training import environments
+from suite.training import run as training
 from suite.training.evaluation import planned_grid
 from tests.support.command_line import call
-from tests.support.run_files import STUDY as HAND_WRITTEN
-from tests.support.run_files import clock, csv_text, write_run
+from tests.support.run_files import RAW, clock, csv_text, study_of, write_run
 
 ROOT = Path(__file__).parents[1]
 DOORS = {
-    "run": (run.main, "--env FrozenLake-v1 --algorithm powr --seed 0 --out out.csv"),
+    "run": (training.main, "--env FrozenLake-v1 --algorithm powr --seed 0 --out out.csv"),
     "aggregate": (aggregate.main, ""),
-    "claims": (ledger.main, ""),
-    "cost": (cost.main, ""),
+    "claims": (command.main, ""),
     "report": (report.main, ""),
 }
 LAKE_FINGERPRINT = "772fc8b107c89df6c910bac798c30dea53758a43db18df74b6b0a03cf7147ec0"
-STUDY = copy.deepcopy(HAND_WRITTEN)
+STUDY = copy.deepcopy(RAW)
 STUDY["environments"]["FrozenLake-v1"]["fingerprint"] = LAKE_FINGERPRINT
 HOSTILE = "tests.support.hostile_environments"
 
@@ -45,10 +45,14 @@ def sound(tmp_path_factory):
     (folder / "envs.yaml").write_text(yaml.safe_dump(STUDY, sort_keys=False))
     for name in ("claims.yaml", "deviations.yaml"):
         shutil.copy(ROOT / name, folder)
-    for one in config.runs(STUDY, "tiny"):
-        resolved = config.resolve(STUDY, "tiny", one.environment, one.algorithm)
-        means = dict.fromkeys(planned_grid(resolved), 0.0)
-        write_run(folder / "results", one, csv_text(means), study=STUDY, **clock(means, 0.1, 1.0))
+    study = study_of(STUDY)
+    for each in study.combinations("tiny"):
+        means = dict.fromkeys(planned_grid(each.settings), 0.0)
+        for run in each.runs:
+            spent = clock(means, 0.1, 1.0)
+            write_run(folder / "results", run, csv_text(means), study=study, **spent)
+    for name, text in aggregate.aggregate(study, "tiny", folder / "results", False).items():
+        (folder / "results/tiny" / name).write_text(text)
     return folder
 
 
@@ -136,17 +140,22 @@ def edit_run(suffix, edit):
 
 
 CLAIMS = "claims.yaml"
+CLAIMS_DOCUMENT = documents.load(ROOT / CLAIMS)
 FILES = {
-    "claims of text": ("claims", write(CLAIMS, "all hold"), "'all hold': give keys with values"),
+    "claims of text": ("claims", write(CLAIMS, "all hold"), "'all hold'"),
     "unknown rule": ("claims", replace(CLAIMS, "rule: earlier", "rule: later"), "'later'"),
     "unknown claim": (
         "claims",
-        replace("deviations.yaml", "touches: [taxi-eight*", "touches: [taxi-nine*"),
-        "taxi-nine* is not the id of a claim",
+        replace("deviations.yaml", "touches: [taxi-eight]", "touches: [taxi-nine]"),
+        "taxi-nine is not one of",
     ),
-    "empty verdicts": ("report", write("results/tiny/claims.csv", ""), "csv: is not a table"),
+    "empty verdicts": ("report", write("results/tiny/cells.csv", ""), "csv: is not a table"),
     "cut short": ("aggregate", edit_run(".csv", lambda text: text[:-9]), "csv_sha256 differs"),
-    "JSON too deep": ("cost", edit_run(".json", lambda text: "[" * 10**5), "is not the JSON of a"),
+    "JSON too deep": (
+        "aggregate",
+        edit_run(".json", lambda text: "[" * 10**5),
+        "is not the JSON of a",
+    ),
     "JSON removed": ("aggregate", lambda at: first_run(at, ".json").unlink(), ".json is missing"),
     "run removed": ("aggregate", lambda at: first_run(at, ".csv").unlink(), "1 of 12 runs are"),
 }
@@ -163,7 +172,7 @@ def test_a_file_that_is_wrong(folder, capsys, door, change, message):
 LINES = {
     "scale that climbs": ("aggregate", "--scale ../tiny", "scale: ../tiny is not one of tiny"),
     "unknown option": ("aggregate", "--scael tiny", "unrecognized arguments: --scael"),
-    "study a folder": ("cost", "--envs results", "results: cannot be read: Is a directory"),
+    "study a folder": ("aggregate", "--envs results", "results: cannot be read: Is a directory"),
     "out in a file": ("aggregate", "--out-dir envs.yaml/out", "Not a directory"),
     "unknown environment": ("run", "--env Lake", "environment at scale tiny: Lake is not one of"),
     "unknown learner": ("run", "--algorithm sarsa", "sarsa is not one of powr, dqn"),
@@ -238,7 +247,7 @@ TEXT_LIKE_YAML = st.lists(FRAGMENTS | st.text(max_size=3) | st.integers().map(st
 def test_any_text_is_plain_data_or_refused(tmp_path_factory, text):
     file = tmp_path_factory.getbasetemp() / "any.yaml"
     file.write_text(text, encoding="utf-8", errors="surrogatepass")
-    for load in (config.load, ledger.load, lambda path: deviations.load(path, {"claims": []})):
+    for load in (config.load, documents.load, lambda path: deviations.load(path, CLAIMS_DOCUMENT)):
         with pytest.raises(SuiteError) as caught:
             load(file)
         assert str(caught.value).startswith(str(file))
@@ -250,9 +259,9 @@ def test_any_text_is_plain_data_or_refused(tmp_path_factory, text):
 def test_names_that_are_accepted_stay_in_their_folder(name):
     study = {**STUDY, "scales": {name: STUDY["scales"]["tiny"]}}
     try:
-        config.check_model(study, Study, "envs.yaml")
+        study = config.check_model(study, Study, "envs.yaml")
     except SuiteError:
         return
     results = Path("/results")
-    for one in config.runs(study, name):
+    for one in study.scales[name].runs():
         assert (results / one.path).resolve().parents[3] == results

@@ -1,16 +1,20 @@
-"""What was seen, in a few words, and marks of verdicts, for pages and reports."""
+"""What was seen, in a few words, and marks of verdicts, for pages and reports.
+
+Made from the tables cells.csv and comparisons.csv.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+
+import pandas as pd
 
 from suite.claims.cells import FAILS, HOLDS, UNDECIDED
-from suite.claims.judge import Case, Judged
+from suite.claims.judge import Case
 
 IN_PART = "in part"
 MARKS = {HOLDS: "✔", IN_PART: "◐", FAILS: "✘", UNDECIDED: "?"}
-
-ByCase = Mapping[Case, Sequence[Judged]]  # the cells of one sentence
+LEVEL = 0.05
 
 
 def mark(verdict: str) -> str:
@@ -19,66 +23,67 @@ def mark(verdict: str) -> str:
     return f"{MARKS[word]} {word}"
 
 
-def seen(sentence: str, cells: ByCase, labels: Mapping[Case, str]) -> str:
-    """At most a dozen words on one sentence; `labels` names the cases that are shown."""
-    shown = {case: cells[case] for case in labels}
-    if sentence == "quicker":
-        return _ratios(shown)
-    if sentence == "sample-complexity":
-        return _checkpoints(shown)
-    if len(next(iter(shown.values()))) == 1:
-        return _counts(shown, labels)
-    return _places(shown, labels)
+def seen(cells: pd.DataFrame, comparisons: pd.DataFrame, shown: Mapping[Case, str]) -> str:
+    """About a dozen words on one sentence, from its rows; `shown` names the cases of interest."""
+    cells, comparisons = (only(table, shown) for table in (cells, comparisons))
+    statistics = set(comparisons["statistic"])
+    if "ratio of timesteps to threshold" in statistics:
+        return f"{ratio_to_the_best(cells)} times fewer than the best baseline needs"
+    if "difference of returns" in statistics:
+        return lower_at(comparisons)
+    if any(each.startswith("share of runs") for each in statistics):
+        return counts(cells, shown)
+    return places(cells, shown)
 
 
-def _ratios(cells: ByCase) -> str:
-    """The ratio to the best baseline under its better settings, on each environment."""
-    smallest: dict[str, float] = {}
-    for judged in (each for found in cells.values() for each in found if each.cell.comparisons):
-        value = judged.cell.comparisons[0].value
-        smallest[judged.environment] = min(value, smallest.get(judged.environment, value))
-    if not smallest:
-        return "no comparison yet"
-    low, high = min(smallest.values()), max(smallest.values())
-    return f"{low:.0f} to {high:.0f} times fewer than the best baseline needs"
+def only(table: pd.DataFrame, shown: Mapping[Case, str]) -> pd.DataFrame:
+    """The rows of these cases, with the name of each."""
+    names = [
+        shown.get(Case(*each), "")
+        for each in table[["protocol", "settings"]].itertuples(index=False, name=None)
+    ]
+    return table.assign(case=names)[[bool(name) for name in names]]
 
 
-def _checkpoints(cells: ByCase) -> str:
-    """Where POWR has the lower return."""
-    lower: dict[str, list[str]] = {}
-    for judged in (each for found in cells.values() for each in found):
-        for comparison in judged.cell.comparisons:
-            if comparison.p_against <= 0.05:
-                timestep = comparison.subject.rpartition(" at ")[2]
-                lower.setdefault(judged.environment, []).append(timestep)
-    if not lower:
-        return "never lower at any checkpoint"
-    parts = []
-    for environment, timesteps in lower.items():
-        ordered = sorted(set(timesteps), key=lambda text: int(text.replace(",", "")))
-        until = ordered[0] if len(ordered) == 1 else f"{ordered[0]} to {ordered[-1]}"
-        parts.append(f"lower on {environment} at {until} timesteps")
-    return "; ".join(parts) + ", else higher or equal"
+def ratio_to_the_best(cells: pd.DataFrame) -> str:
+    """The range over environments of the ratio to the best baseline under its better settings."""
+    smallest = cells.dropna(subset="value").groupby("environment")["value"].min()
+    return f"{smallest.min():.0f} to {smallest.max():.0f}"
 
 
-def _counts(cells: ByCase, labels: Mapping[Case, str]) -> str:
+def lower_at(comparisons: pd.DataFrame) -> str:
+    """Where POWR has a significantly lower return than a baseline."""
+    lower = comparisons[comparisons["p_against"] <= LEVEL]
+    found = []
+    for environment, rows in lower.groupby("environment", sort=False):
+        timesteps = rows["subject"].str.rpartition(" at ")[2].str.replace(",", "").astype(int)
+        ends = sorted({timesteps.min(), timesteps.max()})
+        found.append(f"lower on {environment} at {' to '.join(f'{each:,}' for each in ends)}")
+    return f"{' and '.join(found)} timesteps, else not" if found else "never significantly lower"
+
+
+def counts(cells: pd.DataFrame, shown: Mapping[Case, str]) -> str:
     """Seeds that reach the return, by algorithm; cases that agree are named together."""
-    by_effect: dict[str, list[str]] = {}
-    for case, (judged,) in cells.items():
-        by_effect.setdefault(judged.cell.effect.replace(" of 7", ""), []).append(labels[case])
-    by_effect.pop("", None)
-    return "; ".join(f"{' and '.join(names)}: {effect}" for effect, names in by_effect.items())
+    cases: dict[str, list[str]] = {}
+    for row in cells.dropna(subset="effect").itertuples():
+        cases.setdefault(short_counts(row.effect), []).append(row.case)
+    return "; ".join(f"{' and '.join(names)}: {effect}" for effect, names in cases.items())
 
 
-def _places(cells: ByCase, labels: Mapping[Case, str]) -> str:
+def short_counts(effect: str) -> str:
+    """POWR, DQN 7, the others 0 of 7: algorithms with the same count together."""
+    by_count: dict[str, list[str]] = {}
+    for part in effect.split(", "):
+        name, _, count = part.partition(" ")
+        by_count.setdefault(count, []).append(name)
+    return ", ".join(f"{' '.join(names)} {count}" for count, names in by_count.items())
+
+
+def places(cells: pd.DataFrame, shown: Mapping[Case, str]) -> str:
     """On which environments the sentence holds, by case."""
-    holding: dict[tuple[str, ...], list[str]] = {}
-    environments = [each.environment for each in next(iter(cells.values()))]
-    for i, environment in enumerate(environments):
-        where = tuple(labels[case] for case in cells if cells[case][i].cell.verdict == HOLDS)
-        holding.setdefault(where, []).append(environment)
-    parts = []
-    for where, places in holding.items():
-        when = "always" if len(where) == len(labels) else " and ".join(where) or "never"
-        parts.append(f"{', '.join(places)}: {when}")
-    return "; ".join(parts)
+    where: dict[str, list[str]] = {}
+    for environment, rows in cells.groupby("environment", sort=False):
+        names = list(rows.loc[rows["verdict"] == HOLDS, "case"])
+        when = "always" if len(names) == len(shown) else " and ".join(names) or "never"
+        where.setdefault(when, []).append(str(environment))
+    return "; ".join(f"{', '.join(places)}: {when}" for when, places in where.items())

@@ -29,7 +29,7 @@ SHIPPED = (
     f"{RESULTS}/**/*",
     "figures/training_curves*.*",
     "figures/threshold_boxplots*.*",
-    "figures/ladder.*",
+    "figures/ranking.*",
     "figures/*.gif",
 )
 RUN_FILE = re.compile(r"seed\d+-[0-9a-f]{12}\.(csv|json|npz)")
@@ -39,7 +39,6 @@ SOURCES = (
 )
 CHEAP = (
     *("FrozenLake-v1/powr/*", "MountainCar-v0/powr/seed0-*"),
-    *("FrozenLake-v1/optimistic-powr/*", "MountainCar-v0/optimistic-powr/seed0-*"),
     *("FrozenLake-v1/rmax/seed0-*", "FrozenLake-v1/a2c-authors/seed0-*"),
 )
 Finding = tuple[str, str, str]  # what was found, about which file or run, in what detail

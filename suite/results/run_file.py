@@ -48,7 +48,7 @@ def read_run_file(
         )
     if checksum != hashlib.sha256(content).hexdigest():
         raise RunFileError(path, "its content is not what the run wrote (csv_sha256 differs)")
-    table = pd.read_csv(io.BytesIO(content), dtype=float, float_precision="round_trip")
+    table = pd.read_csv(io.BytesIO(content), dtype=float)
     if table["timestep"].tolist() != list(planned_grid(settings)):
         raise RunFileError(path, "its evaluations are not at the timesteps that are planned")
     return table.astype({"timestep": int, "episodes": int}), metadata

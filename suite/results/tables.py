@@ -25,9 +25,9 @@ class Results(NamedTuple):
 
 
 def read_table(path: Path, **options: Any) -> pd.DataFrame:
-    """A CSV file with every digit, and pandas' options; a damaged one is an error that names it."""
+    """A CSV file, with pandas' options; a damaged one is an error that names it."""
     try:
-        return pd.read_csv(path, float_precision="round_trip", **options)
+        return pd.read_csv(path, **options)
     except FileNotFoundError:
         raise SuiteError(f"{path}: is missing: run `python -m suite aggregate` first") from None
     except ValueError as error:  # of pandas' parser, or of bytes that are no text

@@ -2,16 +2,15 @@
 
 import pytest
 
-from suite.config.kinds import kind_of
 from suite.names import algorithm_name
+from tests.support.run_files import study_of
 
 
 @pytest.mark.parametrize(
     ("algorithm", "kind"),
     [
         ("powr", "the paper's POWR"),
-        ("optimistic-powr", "beyond the paper"),
-        ("optimistic-value-iteration", "beyond the paper"),
+        ("powr-tuned", "beyond the paper"),
         ("rmax", "textbook"),
         ("lspi", "textbook"),
         ("dqn", "deep, library defaults"),
@@ -19,18 +18,18 @@ from suite.names import algorithm_name
     ],
 )
 def test_kinds_of_the_study(real_study, algorithm, kind):
-    assert kind_of(real_study["algorithms"][algorithm]) == kind
+    assert real_study.algorithms[algorithm].kind == kind
 
 
 @pytest.mark.parametrize(
     ("algorithm", "kind"), [("dqn", "deep, other settings"), ("powr", "beyond the paper")]
 )
 def test_settings_that_were_chosen_here_are_a_kind_of_their_own(study, algorithm, kind):
-    tuned = {"kind": "chosen on development seeds", "file": "x"}
-    assert kind_of({**study["algorithms"][algorithm], "source": tuned}) == kind
+    study["algorithms"][algorithm]["source"] = {"kind": "chosen on development seeds", "file": "x"}
+    assert study_of(study).algorithms[algorithm].kind == kind
 
 
 def test_names_are_those_of_the_textbooks():
-    names = ["powr", "powr-tuned", "optimistic-powr", "dqn-zoo", "rmax", "cme-value-iteration"]
-    printed = ["POWR", "POWR, tuned", "OptimisticPOWR", "DQN, zoo", "R-max", "CME value iteration"]
+    names = ["powr", "powr-tuned", "dqn-zoo", "rmax", "cme-value-iteration"]
+    printed = ["POWR", "POWR, tuned", "DQN, zoo", "R-max", "CME value iteration"]
     assert list(map(algorithm_name, names)) == printed

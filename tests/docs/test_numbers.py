@@ -9,7 +9,7 @@ from suite import config
 
 ROOT = Path(__file__).parents[2]
 STUDY = config.load(ROOT / "envs.yaml")
-RUNS = {scale: len(config.runs(STUDY, scale)) for scale in STUDY["scales"]}
+RUNS = {scale: len(each.runs()) for scale, each in STUDY.scales.items()}
 
 
 def test_the_table_of_scales():
@@ -17,8 +17,7 @@ def test_the_table_of_scales():
     rows = re.findall(r"^\| `(\w+)` \| (\d+) \| (\d+) \|", text, re.MULTILINE)
     written = {scale: (int(seeds), int(runs)) for scale, seeds, runs in rows}
     assert written == {
-        scale: (STUDY["scales"][scale]["seeds"], RUNS[scale])
-        for scale in ("smoke", "quick", "paper")
+        scale: (STUDY.scales[scale].seeds, RUNS[scale]) for scale in ("smoke", "quick", "paper")
     }
 
 

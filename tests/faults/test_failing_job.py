@@ -48,7 +48,7 @@ def test_a_failing_job_is_tried_twice_and_stops_no_other(fresh):
     failed = [log for log in study.training_logs() if "Broken-v0" in log.parts]
     assert len(failed) == 2
     for log in failed:
-        assert f"train_agent: {log.relative_to(study.folder)}\n" in final
+        assert f"train: {log.relative_to(study.folder)}\n" in final
     assert final.count("Broken-v0 failed in reset: RuntimeError: out of order (broken.py, ") == 2
     assert final.endswith("At least one job did not complete successfully.\n")
 

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from suite.config.kinds import DEEP_OF_SOURCE, LIBRARY, POWR
+from suite.config.models import DEEP_OF_SOURCE, LIBRARY, POWR
 from suite.plots.render import Tables
 
 GRID = [100, 1000, 10_000]

@@ -5,7 +5,8 @@ import itertools
 import pandas as pd
 import pytest
 from matplotlib.text import Text
-from suite.plots.ladder import draw
+
+from suite.plots.ranking import draw
 
 D = "deterministic"
 ROWS = [

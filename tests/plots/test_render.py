@@ -8,7 +8,7 @@ import sys
 import pandas as pd
 import pytest
 
-from suite.config.kinds import AUTHORS, DEEP_OF_SOURCE, LIBRARY
+from suite.config.models import AUTHORS, DEEP_OF_SOURCE, LIBRARY
 from suite.plots import render
 
 from .tables import make_tables

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
-from suite.plots.style import EXTENSION, KNOWN, SAMPLED, SPARE, looks
+from suite.plots.style import KNOWN, SAMPLED, SPARE, looks
 
 # Machado, Oliveira and Fernandes (2009), severity 1, on linear RGB.
 SIGHT = {
@@ -52,7 +52,7 @@ def test_grey_print_keeps_them_apart():
 
 
 def test_every_algorithm_has_a_line_and_a_marker_of_its_own():
-    every = [*KNOWN.values(), EXTENSION, *SPARE]
+    every = [*KNOWN.values(), *SPARE]
     assert len({look.colour for look in every}) == len(every)
     for attribute in ("dashes", "marker"):
         found = {getattr(look, attribute) for look in [*every, SAMPLED]}

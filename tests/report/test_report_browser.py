@@ -10,7 +10,8 @@ from playwright.sync_api import expect, sync_playwright
 
 from suite import config
 from suite.report import report
-from suite.results import aggregate, arrivals, statistics
+from suite.results import arrivals, statistics
+from suite.results.tables import read_results
 from suite.training.evaluation import planned_grid
 from tests.support import replication
 from tests.support.replication import ROOT
@@ -188,7 +189,7 @@ class TestExploring:
         page.mouse.up()
         assert threshold(page) == float(page.locator("#threshold").input_value()) == -200
         keys = [name.lower() for name in NAMES]
-        settings = [config.resolve(real_study, "quick", "Taxi-v3", key) for key in keys]
+        settings = [real_study.scales["quick"].combination("Taxi-v3", key).settings for key in keys]
         assert column(page, 4) == [str(planned_grid(each)[0]) for each in settings]
         page.get_by_role("button", name="8", exact=True).click()
         assert threshold(page) == 8
@@ -229,7 +230,7 @@ class TestExploring:
         assert set(table["environment"]) == {"FrozenLake-v1"}
         assert [name.upper() for name in dict.fromkeys(table["algorithm"])] == NAMES
         first = table[(table["algorithm"] == "powr") & (table["seed"] == 0)]
-        settings = config.resolve(real_study, "quick", "FrozenLake-v1", "powr")
+        settings = real_study.scales["quick"].combination("FrozenLake-v1", "powr").settings
         assert len(first) == (len(planned_grid(settings)) if chart == "curves" else 1)
 
     def test_a_figure_is_downloaded_as_it_was_drawn(self, page, quick, tmp_path):
@@ -329,7 +330,7 @@ class TestExploring:
 
     def test_a_link_to_nonsense_shows_the_defaults(self, visit, quick, real_study):
         page = visit(quick, "#environment=Bus-v0&threshold=x:y&off=nobody&sort=99:9:up&x=cubic")
-        runs = config.runs(real_study, "quick")
+        runs = real_study.scales["quick"].runs()
         known = {run.algorithm for run in runs if run.environment == "FrozenLake-v1"}
         assert len(column(page, 1)) == len(known)
         assert threshold(page) == 0.8
@@ -348,7 +349,7 @@ class TestExploring:
 def test_the_page_computes_what_python_computes(visit, paper, policy, arrival):
     """Counts, medians and exact p-values on the shipped runs, at ten thresholds each."""
     study = config.load(ROOT / "envs.yaml")
-    loaded = aggregate.load_runs(study, "paper", ROOT / "results", partial=True)
+    loaded = read_results(study, "paper", ROOT / "results/paper")
     compute = {"first": statistics.time_to_threshold, "lasting": arrivals.time_to_lasting}[arrival]
     page = visit(paper, f"#policy={policy}&arrival={arrival}&off=")
     p_values = set()

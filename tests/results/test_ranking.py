@@ -1,10 +1,12 @@
-"""ladder.csv of hand-written clocks: arrivals, and seconds by CPU or clock."""
+"""ranking.csv and cost.csv of hand-written clocks: arrivals, and seconds by CPU or clock."""
 
+import io
 import math
 
+import pandas as pd
 import pytest
 
-from suite.results import aggregate, ladder
+from suite.results import aggregate, ranking
 from tests.support.run_files import STUDY, clock, csv_text, run_of, write_run
 
 EARLY, LATE = {100: 0.0, 1000: 0.9, 5000: 0.9}, {100: 0.0, 1000: 0.0, 5000: 0.8}
@@ -29,9 +31,8 @@ def table(tmp_path_factory):
     for seed, means in enumerate((LATE, NEVER, NEVER)):
         run = run_of("FrozenLake-v1", "dqn", seed)
         write_run(results, run, csv_text(means), **clock(means, 0.01, 2.0))
-    for name, text in aggregate.aggregate(STUDY, "tiny", results, partial=True).items():
-        (results / "tiny" / name).write_text(text)
-    return ladder.ladder(STUDY, "tiny", results)
+    files = aggregate.aggregate(STUDY, "tiny", results, partial=True)
+    return pd.read_csv(io.StringIO(files["ranking.csv"]))
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +58,42 @@ def test_times_over_seeds(rows):
 def test_seconds_leave_out_evaluations_and_by_cpu_the_start_of_python(rows):
     """10 s by the clock until the first evaluation at 100, then half of what the clock says."""
     dqn, powr = (rows["FrozenLake-v1", name, "deterministic"] for name in ("dqn", "powr"))
-    assert (dqn["measured_by"], dqn["seconds_in_all"]) == (ladder.CLOCK, pytest.approx(50))
-    assert powr["measured_by"] == ladder.CPU
+    assert (dqn["measured_by"], dqn["seconds_in_all"]) == (ranking.CLOCK, pytest.approx(50))
+    assert powr["measured_by"] == ranking.CPU
     assert powr["seconds_to_threshold"] == pytest.approx(10 + 45)
     assert powr["seconds_in_all"] == pytest.approx(10 + 245)
+
+
+@pytest.fixture
+def results(tmp_path):
+    """A timestep takes POWR 0.1 s and DQN 0.01 s, an evaluation takes 2 s."""
+    means = dict.fromkeys((100, 1000, 5000), 0.0)
+    for algorithm, seconds in (("powr", 0.1), ("dqn", 0.01)):
+        for seed in range(3):
+            spent = {**clock(means, seconds, 2.0), "peak_memory_bytes": (1 + seed) * 50_000_000}
+            write_run(tmp_path, run_of("FrozenLake-v1", algorithm, seed), csv_text(means), **spent)
+    return tmp_path
+
+
+def test_evaluations_are_no_part_of_the_speed(results):
+    files = aggregate.aggregate(STUDY, "tiny", results, partial=True)
+    table = pd.read_csv(io.StringIO(files["cost.csv"]))
+    assert table["runs"].tolist() == [3, 3, 0, 0]
+    powr, dqn = (row for _, row in table[:2].iterrows())
+    assert powr["timesteps_per_second"] == pytest.approx(10)
+    assert dqn["timesteps_per_second"] == pytest.approx(100)
+    assert dqn["evaluation_share"] == pytest.approx(6 / 56)
+    assert powr["wall_hours"] == pytest.approx(3 * 506 / 3600)  # of all runs
+    assert powr["peak_memory_mb"] == pytest.approx(150)  # of the largest
+    head, *rows = ranking.cost_text(table)
+    assert [len(row) for row in rows] == [len(head)] * 4
+    assert rows[0] == ("POWR", "10", "0.422", "150 MB")
+    assert set(rows[3]) == {"DQN", "no run"}
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.04, "0.04 s"), (12.34, "12 s"), (90, "2 min"), (3599, "1 h 00 min"), (7500, "2 h 05 min")],
+)
+def test_durations(seconds, text):
+    assert ranking.duration_text(seconds) == text

@@ -4,44 +4,43 @@ import inspect
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from optimistic_powr import OptimisticPOWR
-
 from powr import POWR
-from suite import config
+from suite.claims.deviations import Deviations
+from suite.config import Study
 
 NOT_SETTINGS = {"self", "env", "seed"}
 MISSING = object()
-OWN = {"powr": POWR, "optimistic_powr": OptimisticPOWR}
+OWN = {"powr": POWR}
 
 
-def undeclared(study: Mapping[str, Any], document: Mapping[str, Any]) -> list[str]:
+def undeclared(study: Study, document: Deviations) -> list[str]:
     """Settings of the study that differ from what is stated and that no deviation names."""
-    declared = {name for entry in document["deviations"] for name in entry["settings"]}
-    return sorted(set(departures(study, document["stated"])) - declared)
+    declared = {name for entry in document.deviations for name in entry.settings}
+    return sorted(set(departures(study, document.stated)) - declared)
 
 
-def departures(study: Mapping[str, Any], stated: Mapping[str, Any]) -> Iterator[str]:
+def departures(study: Study, stated: Mapping[str, Any]) -> Iterator[str]:
     """Names of the settings that are not as stated, such as powr.step_size."""
     for name, expected in stated["environments"].items():
         for key, value in expected.items():
-            if study["environments"][name][key] != value:
+            if getattr(study.environments[name], key) != value:
                 yield f"{name}.{key}"
     for name, expected in stated["algorithms"].items():
-        actual = study["algorithms"][name]
-        if actual.get("policy") != expected.get("policy"):
+        actual = study.algorithms[name]
+        if actual.policy != expected.get("policy"):
             yield f"{name}.policy"
         for environment in stated["environments"]:
-            due = config.settings_on(expected, environment)
-            found = _defaults(actual["class"]) | config.settings_on(actual, environment)
+            due = expected["settings"] | expected.get("environments", {}).get(environment, {})
+            found = _defaults(actual.class_) | actual.settings_on(environment)
             for key in {*due, *found}:
                 if found.get(key, MISSING) != due.get(key, MISSING):
                     yield f"{name}.{key}"
     for name, expected in stated["scales"].items():
-        actual = study["scales"][name]
-        if actual["seeds"] != expected["seeds"]:
+        actual = study.scales[name]
+        if actual.seeds != expected["seeds"]:
             yield f"{name}.seeds"
         for environment, timesteps in expected["timesteps"].items():
-            if actual["timesteps"].get(environment) != timesteps:
+            if actual.timesteps.get(environment) != timesteps:
                 yield f"{name}.timesteps"
 
 

@@ -6,11 +6,10 @@ from typing import Any
 import yaml
 
 from suite import config
-from suite.claims import ledger
-from suite.claims.rules import THEORY_RULES
+from suite.claims import command
 from suite.plots import render
 from suite.report import report
-from suite.results import aggregate, cost
+from suite.results import aggregate
 from suite.training.evaluation import COLUMNS, planned_grid
 from suite.training.run import records_sampled
 from tests.support.run_files import PROVENANCE, clock, write_run
@@ -30,9 +29,9 @@ LEARNING_OF_PEERS = 300
 def write_replication(results: Path, scale: str) -> list[config.Run]:
     """Every run of a scale of the real study."""
     study = config.load(ROOT / "envs.yaml")
-    runs = config.runs(study, scale)
+    runs = study.scales[scale].runs()
     for run in runs:
-        settings = config.resolve(study, scale, run.environment, run.algorithm)
+        settings = study.scales[scale].combination(run.environment, run.algorithm).settings
         low, high = RETURNS[run.environment]
         factor = (1 if run.environment == "FrozenLake-v1" else 10) * (1 + 0.2 * run.seed)
         learning = LEARNING.get(run.algorithm.removesuffix("-authors"), LEARNING_OF_PEERS)
@@ -58,16 +57,14 @@ def csv_text(means: dict[int, float], tabular: bool, sampled: bool) -> str:
 
 def cheapen_theorems(document: dict[str, Any]) -> None:
     """Have each theorem of claims.yaml judged in the smallest case: in seconds, not a minute."""
-    rules = {rule.__name__ for rule in THEORY_RULES}
     most = {"random_models": 0, "seeds": 2, "steps": 100}
-    for claim in document["claims"]:
-        if claim["rule"] in rules:
-            given = claim["parameters"]
-            for key, value in given.items():
-                if key in most:
-                    given[key] = min(value, most[key])
-                elif key in ("models", "sizes"):
-                    given[key] = value[: 1 if key == "models" else 2]
+    for theorem in document["theory"]:
+        given = theorem["parameters"]
+        for key, value in given.items():
+            if key in most:
+                given[key] = min(value, most[key])
+            elif key in ("models", "sizes"):
+                given[key] = value[: 1 if key == "models" else 2]
 
 
 def make_tables_and_figures(results: Path, scale: str) -> None:
@@ -81,10 +78,9 @@ def make_tables_and_figures(results: Path, scale: str) -> None:
     statements = ["--claims", str(cheap)]
     statements += ["--deviations", str(ROOT / "deviations.yaml")]
     assert aggregate.main([*place, *study, "--partial"]) == 0
-    assert ledger.main([*place, *study, *statements, "--partial"]) == 0
-    assert cost.main([*place, *study]) == 0
+    assert command.main([*place, *study, *statements]) == 0
     for figure in ("training_curves", "threshold_boxplots"):
-        assert render.main([figure, *place]) == 0
+        assert render.main([figure, *place, *study]) == 0
 
 
 def make_report(results: Path, scale: str, claims_file: Path = ROOT / "claims.yaml") -> Path:

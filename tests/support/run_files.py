@@ -1,5 +1,6 @@
 """Hand-written run files for the tests: a small study and the means of each run."""
 
+import copy
 import hashlib
 import json
 from pathlib import Path
@@ -9,7 +10,7 @@ from suite.training.evaluation import COLUMNS
 
 DEFAULTS = {"kind": "library defaults"}
 JUNE = {"kind": "authors' probable settings", "repository": "x", "commit": "0123456"}
-STUDY = {
+RAW = {
     "environments": {
         "FrozenLake-v1": {
             "id": "FrozenLake-v1",
@@ -38,6 +39,13 @@ STUDY = {
         }
     },
 }
+
+
+def study_of(values: dict) -> config.Study:
+    return config.check_model(copy.deepcopy(values), config.Study, "envs.yaml")
+
+
+STUDY = study_of(RAW)
 PROVENANCE = {
     "git": {"commit": "0123456789abcdef", "clean": True},
     "python": "3.11.9",
@@ -49,7 +57,7 @@ PROVENANCE = {
 
 
 def run_of(environment: str, algorithm: str, seed: int, study=STUDY) -> config.Run:
-    for run in config.runs(study, "tiny"):
+    for run in study.scales["tiny"].runs():
         if (run.environment, run.algorithm, run.seed) == (environment, algorithm, seed):
             return run
     raise KeyError((environment, algorithm, seed))
@@ -99,7 +107,7 @@ def write_run(
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8", newline="")
     if settings is None:
-        settings = config.resolve(study, run.scale, run.environment, run.algorithm)
+        settings = study.scales[run.scale].combination(run.environment, run.algorithm).settings
     document = {
         "settings": {**settings, "seed": run.seed},
         "digest": run.digest,

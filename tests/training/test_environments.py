@@ -20,7 +20,7 @@ def with_kwargs(settings, **kwargs):
 
 @pytest.mark.parametrize("name", ["FrozenLake-v1", "Taxi-v3", "MountainCar-v0"])
 def test_installed_environments_are_those_of_the_study(real_study, name):
-    block = real_study["environments"][name]
+    block = real_study.environments[name].resolve()
     assert environments.check_fingerprint(block) == block["fingerprint"]
 
 

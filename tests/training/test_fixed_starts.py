@@ -10,6 +10,7 @@ from suite import SuiteError, config
 from suite.training import environments
 from suite.training.evaluation import Evaluator
 from suite.training.run import run
+from tests.support.run_files import study_of
 
 TAXI = {"id": "Taxi-v3", "kwargs": {}, "start": "fixed"}
 CAR = {"id": "MountainCar-v0", "kwargs": {}, "start": "fixed"}
@@ -74,26 +75,28 @@ def test_random_starts_stay_gymnasiums_own_and_need_no_seed():
 
 def test_digest_covers_fixed_starts_and_keeps_those_of_random_ones(study):
     study["scales"]["quick"]["timesteps"]["Taxi-v3-fixed"] = 10_000
-    plain = config.resolve(study, "quick", "Taxi-v3", "a2c")
-    fixed = config.resolve(study, "quick", "Taxi-v3-fixed", "a2c")
+    plain = study_of(study).scales["quick"].combination("Taxi-v3", "a2c").settings
+    fixed = study_of(study).scales["quick"].combination("Taxi-v3-fixed", "a2c").settings
     assert "start" not in plain["environment"]
     assert fixed["environment"] == {**plain["environment"], "start": "fixed"}
     assert config.digest(plain) != config.digest(fixed)
     study["environments"]["Taxi-v3"]["start"] = "random"
-    assert config.resolve(study, "quick", "Taxi-v3", "a2c") == plain
+    assert study_of(study).scales["quick"].combination("Taxi-v3", "a2c").settings == plain
 
 
 def test_settings_are_those_of_the_environment_with_random_starts(real_study):
     for name in ("powr", "ppo-authors"):
-        fixed = config.resolve(real_study, "fixed-starts", "MountainCar-v0-fixed", name)
-        plain = config.resolve(real_study, "paper", "MountainCar-v0", name)
+        fixed = real_study.scales["fixed-starts"].combination("MountainCar-v0-fixed", name).settings
+        plain = real_study.scales["paper"].combination("MountainCar-v0", name).settings
         assert fixed["algorithm"] == {**plain["algorithm"], "sampled": True}
 
 
 @pytest.mark.parametrize("algorithm", ["powr", "a2c-authors"])
 def test_a_run_records_the_sampled_policy_from_the_fixed_start(study, algorithm):
     study["scales"]["fixed-starts"]["overrides"][algorithm] = {"Taxi-v3-fixed": 320}
-    settings = config.resolve(study, "fixed-starts", "Taxi-v3-fixed", algorithm)
+    settings = (
+        study_of(study).scales["fixed-starts"].combination("Taxi-v3-fixed", algorithm).settings
+    )
     csv, document, _ = run(settings, 1, "a run")
     assert document["settings"]["environment"]["start"] == "fixed"
     header, *rows = (line.split(",") for line in csv.splitlines())

@@ -9,7 +9,7 @@ from tests.workflow.repository import Repository, copy_working_tree
 TINY = {
     "seeds": 2,
     "algorithms": ["powr", "powr-bold"],
-    "timesteps": {"FrozenLake-v1": 150, "CliffWalking-v1": 150},
+    "timesteps": {"FrozenLake-v1": 150, "Taxi-v3": 150},
 }
 BOLD = {
     "class": "powr",

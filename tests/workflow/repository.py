@@ -13,12 +13,10 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from suite.claims.rules import THEORY_RULES
-
 ROOT = Path(__file__).parent.parent.parent
-TRAINING = ("train", "train_agent")
+TRAINING = ("train",)
 # They tell what a run took.
-CLOCKS = ("*.json", "cost.csv", "ladder.*", "report.html")
+CLOCKS = ("*.json", "training.csv", "cost.csv", "ranking.*", "report.html")
 
 
 class Job(NamedTuple):
@@ -101,19 +99,13 @@ class Repository:
         self.edit_study(change)
 
     def drop_theorems(self) -> None:
-        """Leave out the claims that need no runs: to judge them takes as long as all the rest."""
-        theory = {rule.__name__ for rule in THEORY_RULES}
-
-        def drop(document: dict[str, Any]) -> None:
-            claims = document["claims"]
-            document["claims"] = [claim for claim in claims if claim["rule"] not in theory]
-
-        self.edit_study(drop, "claims.yaml")
+        """Leave out the theorems: to judge them takes as long as all the rest."""
+        self.edit_study(lambda document: document.update(theory=[]), "claims.yaml")
         self.edit_study(lambda document: document.update(deviations=[]), "deviations.yaml")
 
 
 def jobs(output: str) -> list[Job]:
-    """The jobs that snakemake says it runs: "Job 3: train_agent: powr on Taxi-v3, seed 0"."""
+    """The jobs that snakemake says it runs: "Job 3: train: powr on Taxi-v3, seed 0"."""
     return [
         Job(rule, *run_of(subject))
         for rule, subject in re.findall(r"^Job \d+: (\w+): (.*)$", output, re.MULTILINE)
@@ -139,7 +131,7 @@ def copy_working_tree(folder: Path) -> None:
         text=True,
     ).stdout
     for name in filter(None, listed.split("\0")):
-        if not name.startswith("results/") and (ROOT / name).is_file():
+        if not name.startswith(("results/", "extension/results/")) and (ROOT / name).is_file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(ROOT / name, folder / name)
 

@@ -37,15 +37,15 @@ def test_nothing_is_made_again(clone, used):
 
 
 def change_one_setting(study):
-    study["algorithms"]["powr-bold"]["environments"] = {"CliffWalking-v1": {"step_size": 3.0}}
+    study["algorithms"]["powr-bold"]["environments"] = {"Taxi-v3": {"step_size": 3.0}}
 
 
 def change_only_tables(study):
-    study["environments"]["CliffWalking-v1"]["thresholds"] = [5]
+    study["environments"]["Taxi-v3"]["thresholds"] = [5]
     study["scales"]["tiny"]["algorithms"] = ["powr"]
 
 
-ONE_SETTING = {("CliffWalking-v1", "powr-bold", seed) for seed in range(2)}
+ONE_SETTING = {("Taxi-v3", "powr-bold", seed) for seed in range(2)}
 
 
 @pytest.mark.parametrize(
