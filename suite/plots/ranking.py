@@ -51,8 +51,8 @@ def draw(table: pd.DataFrame, columns: int = 1) -> Figure:
     for panel in panels[-columns:]:
         panel.set_xlabel("timesteps to threshold: further left is better")
     handles = [
-        Line2D([], [], marker=OF_KIND[kind].marker, label=LABELS.get(kind, kind), **OF_KIND[kind].line, **MARK)
-        for kind in KINDS
+        Line2D([], [], marker=look.marker, label=LABELS.get(kind, kind), **look.line, **MARK)
+        for kind, look in OF_KIND.items()
         if kind in set(table["kind"])
     ]
     figure.legend(handles=handles, loc="outside upper center", ncols=3)

@@ -16,7 +16,7 @@ from suite.plots.style import COLUMN_WIDTH, KNOWN, STYLE, Look
 
 TABLES = ("inexact_pmd", "estimation", "exponents", "compatibility")
 NOTE = (
-    "Medians over 20 MDPs or seeds; bars: ranges; bands: up to the worst. FrozenLake-v1 is slippery."
+    "Medians over 20 MDPs or seeds; bars: ranges; bands: to the worst. FrozenLake-v1 is slippery."
 )
 
 TITLE = {"size": STYLE["figure.titlesize"], "weight": "bold"}
