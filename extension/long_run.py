@@ -33,9 +33,6 @@ def train(name: str, timesteps: int) -> list[dict[str, Any]]:
     study = config.load(provenance.ROOT / "extension/study.yaml")
     combination = study.scales["sample-efficiency"].combination(name, "optimistic-powr")
     learn = algorithms.build(combination.settings, {"agent": 0})
-        study.scales["sample-efficiency"].combination(name, "optimistic-powr").settings,
-        {"agent": 0},
-    )
     due = [timesteps >> k for k in reversed(range(DOUBLINGS + 1))]
     rows: list[dict[str, Any]] = []
 

@@ -14,7 +14,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from suite.config.models import DEEP_OF_SOURCE, POWR
+from suite.config.models import DEEP, DEEP_OF_SOURCE, POWR
 from suite.names import algorithm_name
 from suite.plots import render
 from suite.plots.style import SMALL, looks
@@ -23,6 +23,7 @@ from suite.results.tables import FIRST
 
 TABLES = ("runs", "summary")
 SETTINGS = {kind: render.SETTINGS[source] for source, kind in DEEP_OF_SOURCE.items()}
+SETTINGS[DEEP] = "published settings"  # of rl-baselines3-zoo
 ROW_HEIGHT = 0.29  # inches
 
 
@@ -49,7 +50,7 @@ def draw(runs: pd.DataFrame, summary: pd.DataFrame) -> Figure:
 def best_settings(summary: pd.DataFrame) -> pd.DataFrame:
     """POWR and each class of baseline, under the settings that most seeds reach the threshold with.
 
-    Ties go to the smaller median. Where no seed does under either, `settings` says so of both.
+    Ties go to the smaller median. Where no seed does under any, `settings` says so.
     """
     main = summary["threshold"] == summary.groupby("environment")["threshold"].transform("first")
     is_powr = summary["kind"].eq(POWR) & summary["policy"].eq("sampled")
@@ -63,7 +64,7 @@ def best_settings(summary: pd.DataFrame) -> pd.DataFrame:
     key = ["environment", "class"]
     never = table.groupby(key)["n_reached"].transform("max") == 0
     twice = table.groupby(key)["n_reached"].transform("size") > 1
-    table["settings"] = table["settings"].mask(never & twice, "both settings")
+    table["settings"] = table["settings"].mask(never & twice, "all settings")
     order = ["n_reached", "median", "timesteps"]
     best = table.sort_values(order, ascending=[False, True, False]).drop_duplicates(key)
     places = table.drop_duplicates(key)[key]  # the order of the summary

@@ -60,7 +60,7 @@ def draw(table: pd.DataFrame, columns: int = 1) -> Figure:
     render.add_note(
         figure,
         f"Medians and ranges of {table['seeds_planned'].max()} seeds; arrows: beyond the end of "
-        f"training; time: of the CPU until then{clock}.",
+        f"training; time: CPU until then{clock}.",
     )
     return figure
 

@@ -138,7 +138,15 @@ def mark_of(cells: pd.DataFrame) -> tuple[str, str, str]:
 
 
 def cell_rows(document: Document, cells: pd.DataFrame) -> Iterator[Sequence[str]]:
-    yield ("starts; baselines", "environment", "verdict", "effect", "95% interval", "exact p", "policy")
+    yield (
+        "starts; baselines",
+        "environment",
+        "verdict",
+        "effect",
+        "95% interval",
+        "exact p",
+        "policy",
+    )
     for cell in cells.itertuples():
         case = Case(cell.protocol, cell.settings)
         has_value = cell.value == cell.value
@@ -164,7 +172,10 @@ def number(value: float) -> str:
 def draw(comparisons: pd.DataFrame, parameters: Mapping[str, Any], level: float) -> dict[str, Any]:
     """The chart of a sentence, its explanation, and which cases it shows."""
     shown = comparisons[
-        [Case(*each) in SHOWN for each in zip(comparisons["protocol"], comparisons["settings"])]
+        [
+            Case(*each) in SHOWN
+            for each in zip(comparisons["protocol"], comparisons["settings"], strict=True)
+        ]
     ]
     if shown.empty:
         return {"svg": "", "caption": "", "cases": []}

@@ -73,9 +73,7 @@ def describe(options: argparse.Namespace) -> dict[str, Any]:
     found = {scale: read_results(study, scale, results / scale) for scale in scales}
     tables = {name: read_table(results / options.scale / f"{name}.csv") for name in FROM_TABLES}
     curves = pd.concat(read_table(results / scale / "curves.csv") for scale in scales)
-    answer = readme.answer(
-        study, document, tables["cells"], tables["sentences"], tables["ranking"]
-    )
+    answer = readme.answer(study, document, tables["cells"], tables["sentences"], tables["ranking"])
     figures = {path.stem: Figure.read(path) for path in options.figures}
     return {
         "scale": options.scale,
@@ -91,7 +89,9 @@ def describe(options: argparse.Namespace) -> dict[str, Any]:
         "sections": list(sections(document, tables, figures)),
         "theory_figure": figures.get("theory"),
         "theory": document.theory,
-        "theory_verdicts": dict(zip(tables["theory"]["id"], tables["theory"]["verdict"])),
+        "theory_verdicts": dict(
+            zip(tables["theory"]["id"], tables["theory"]["verdict"], strict=True)
+        ),
         "deviations": deviations.load(options.deviations, document).deviations,
         "named": {name: sentence.short for name, sentence in document.sentences.items()}
         | {theorem.id: theorem.claim for theorem in document.theory},
@@ -158,7 +158,9 @@ def sections(
         "sensitivity",
         "Other choices of the rules",
         "Each rule makes choices. These change the verdict of a cell; all others change none.",
-        tables={"Cells that another choice changes": list(page.changes(document, tables["sensitivity"]))},
+        tables={
+            "Cells that another choice changes": list(page.changes(document, tables["sensitivity"]))
+        },
     )
     yield Section(
         "multiverse",

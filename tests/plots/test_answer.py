@@ -3,22 +3,23 @@
 import pandas as pd
 import pytest
 
-from suite.config.models import AUTHORS, DEEP_OF_SOURCE, LIBRARY, POWR
+from suite.config.models import AUTHORS, DEEP, DEEP_OF_SOURCE, LIBRARY, POWR
 from suite.plots.answer import best_settings, draw, title
 
-DEEP, OF_AUTHORS = DEEP_OF_SOURCE[LIBRARY], DEEP_OF_SOURCE[AUTHORS]
+OF_LIBRARY, OF_AUTHORS = DEEP_OF_SOURCE[LIBRARY], DEEP_OF_SOURCE[AUTHORS]
 GREEDY, SAMPLED = "deterministic", "sampled"
 # algorithm, policy, kind, timesteps to the threshold of each seed (None: never), budget
 RUNS = [
     ("powr", GREEDY, POWR, [10, 10, 10], 1000),
     ("powr", SAMPLED, POWR, [100, 200, 300], 1000),
-    ("a2c", GREEDY, DEEP, [400, 500, None], 9000),
-    ("dqn", GREEDY, DEEP, [None, None, None], 9000),
-    ("ppo", GREEDY, DEEP, [700, 700, 700], 9000),
+    ("a2c", GREEDY, OF_LIBRARY, [400, 500, None], 9000),
+    ("dqn", GREEDY, OF_LIBRARY, [None, None, None], 9000),
+    ("ppo", GREEDY, OF_LIBRARY, [700, 700, 700], 9000),
     ("a2c-authors", GREEDY, OF_AUTHORS, [800, 900, 950], 9000),
     ("a2c-authors", SAMPLED, OF_AUTHORS, [20, 20, 20], 9000),
     ("dqn-authors", GREEDY, OF_AUTHORS, [None, None, None], 5000),
     ("ppo-authors", GREEDY, OF_AUTHORS, [800, 600, 600], 9000),
+    ("dqn-zoo", GREEDY, DEEP, [None, None, None], 3000),
     ("powr-tuned", GREEDY, "beyond the paper", [1, 1, 1], 1000),
 ]
 
@@ -60,7 +61,7 @@ def drawn(panel, label):
 def test_each_baseline_is_shown_under_its_better_settings(panel):
     """More seeds come first, then the smaller median."""
     names = [text.get_text() for text in panel.texts]
-    assert names[1:] == ["A2C, authors' settings", "DQN, both settings", "PPO, authors' settings"]
+    assert names[1:] == ["A2C, authors' settings", "DQN, all settings", "PPO, authors' settings"]
     assert drawn(panel, "a2c") == [800, 900, 950]
     assert drawn(panel, "ppo") == [800, 600, 600]
     assert panel.get_title(loc="left") == "Taxi-v3, return 6"
@@ -70,6 +71,14 @@ def test_powr_is_shown_by_its_sampled_policy_and_by_how_much_it_leads(panel):
     assert drawn(panel, "powr") == [100, 200, 300]
     assert drawn(panel, "powr median") == [200, 200]
     assert panel.texts[0].get_text() == "POWR, 3× sooner than PPO"
+
+
+def test_settings_published_elsewhere_count_too():
+    times = [None, 800, 800]
+    rows = [(*row[:3], times, 3000) if row[0] == "dqn-zoo" else row for row in RUNS]
+    (panel,) = draw(*make_tables(rows)).axes
+    assert panel.texts[2].get_text() == "DQN, published settings"
+    assert drawn(panel, "dqn") == [800, 800]
 
 
 def test_runs_that_never_reach_the_threshold_stand_apart_and_hollow(panel):
