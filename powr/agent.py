@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from powr import storage
 from powr.data import History, StateIndex, interleaved
-from powr.environment import Interface, refuse_reset
+from powr.environment import Interface, limit_of, refuse_reset
 from powr.functions import expand
 from powr.kernels import Dirac, Exponential, Kernel
 from powr.mirror_descent import Policy, make_policy, mirror_descent, uniform_policy
@@ -39,6 +39,9 @@ Callback = Callable[[Any], Any]
 # Estimates overshoot a little: a warning comes where action values leave the possible range by more
 # than this share of it.
 _OVERSHOOT = 0.25
+
+# Timesteps of one episode without a time limit after which an epoch follows within the episode.
+LONGEST_WAIT = 1000
 
 # Default bandwidths are this fraction of the range of a dimension. Bounds beyond the largest stand
 # for "unbounded", as the largest single-precision number does.
@@ -92,7 +95,7 @@ class Agent:
     ) -> Self:
         """Take `total_timesteps` more steps in the environment and learn from them.
 
-        Each call starts a new episode; the transitions of an episode left open at the end are kept.
+        Each call starts a new episode; an episode left open at its end is data like any other.
         After an interrupt, such as Ctrl-C, all whole transitions are kept, and the policy is the
         one before or after an update.
 
@@ -100,7 +103,7 @@ class Agent:
         ----------
         total_timesteps : int
         callback : callable, default=None
-            Called with the agent after every step; training stops if it returns False.
+            Called with the agent after every step; training stops at once if it returns False.
         progress_bar : bool, default=False
             Needs tqdm.
         """
@@ -121,6 +124,7 @@ class Agent:
                 "`lambda agent: agent.num_timesteps < 1000`, which stops training by returning "
                 "False. Callbacks of stable-baselines3 need one of its own models"
             )
+        self._was_stopped = False
         bar = _progress_bar(goal - self.num_timesteps) if progress_bar else None
         state = None
         while self.num_timesteps < goal:
@@ -140,6 +144,7 @@ class Agent:
                     bar.set_postfix_str(f"return {last:.4g}, plans {self.n_plans_}", refresh=False)
                 bar.update()
             if callback is not None and callback(self) is False:
+                self._was_stopped = True
                 break
         if bar is not None:
             bar.close()
@@ -246,6 +251,10 @@ class POWR(Agent):
     with the closed-form action values of Prop. 3. The policy is the softmax of the step size times
     the sum of action values, Eq. (15). Unvisited pairs have the value 0.
 
+    An epoch follows its last episode. `learn` ends with an epoch, too, unless all its transitions
+    are learned or a callback stopped it; and an episode without a time limit, which may never end,
+    has one every 1,000 timesteps.
+
     The paper gives no settings. The defaults are those of the authors' code of June 2024.
 
     Parameters
@@ -346,17 +355,29 @@ class POWR(Agent):
         progress_bar: bool = False,
     ) -> Self:
         self._check_settings()
+        may_never_end = limit_of(self.env) is None
         for _, ended in self._collect(total_timesteps, callback, progress_bar):
-            planned = self._plan.epochs[-1] if self._plan.epochs else 0
-            if ended and self.data.ended[planned:].sum() >= self.episodes_per_epoch:
-                self._improve_policy(planned)
+            if ended:
+                is_due = self.data.ended[self._n_learned :].sum() >= self.episodes_per_epoch
+            else:
+                since = max(self._n_learned, self.data.starts[-1])
+                is_due = may_never_end and self.num_timesteps - since >= LONGEST_WAIT
+            if is_due:
+                self._improve_policy()
+        if self._n_learned < self.num_timesteps and not self._was_stopped:
+            self._improve_policy()
         return self
 
     learn.__doc__ = Agent.learn.__doc__
 
-    def _improve_policy(self, planned: int) -> None:
+    @property
+    def _n_learned(self) -> int:
+        """The number of transitions at the end of the last epoch."""
+        return self._plan.epochs[-1] if self._plan.epochs else 0
+
+    def _improve_policy(self) -> None:
         """One epoch: the world model of all data, then the mirror descent of Algorithm 1."""
-        new = self.data.columns(planned)
+        new = self.data.columns(self._n_learned)
         # Until the epoch is over there is no model: an interrupt may leave this one half updated.
         model, self._model = self.model_ or self._new_model(new[0]), None
         model.partial_fit(*new)  # Eq. (10)

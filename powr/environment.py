@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import math
 import operator
-import warnings
 from collections.abc import Iterator
 from typing import Any, Protocol
 
@@ -31,9 +30,6 @@ _LARGEST_NUMBER = 2**63 - 1
 # What gymnasium's calls return.
 _RESET = ("observation", "info")
 _STEP = ("observation", "reward", "terminated", "truncated", "info")
-
-# Steps of one episode after which an environment without a time limit is warned about.
-_LONG_EPISODE = 10_000
 
 
 class Interface:
@@ -63,7 +59,6 @@ class Interface:
         actions = actions_of(env)
         self.n_actions, self.first_action = int(actions.n), int(actions.start)
         self._steps = 0
-        self._may_warn = limit_of(env) is None
 
     def reset(self, seed: int) -> int | NDArray:
         self._steps = 0
@@ -82,14 +77,6 @@ class Interface:
                 "gymnasium.wrappers.TransformReward",
             )
         self._steps += 1
-        if self._may_warn and self._steps == _LONG_EPISODE:
-            self._may_warn = False
-            warnings.warn(
-                f"{env_name(self.env)} has no time limit, and an episode has not ended after "
-                f"{_LONG_EPISODE:,} steps: POWR learns between episodes, so set a limit by "
-                "gymnasium.wrappers.TimeLimit",
-                stacklevel=4,
-            )
         return state, reward, bool(terminated), bool(truncated)
 
     def _state(self, observation: Any) -> int | NDArray:
