@@ -15,11 +15,11 @@ from typing import Any, NamedTuple, Self
 import gymnasium
 import numpy as np
 from gymnasium.spaces import Box, Space
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from powr import storage
 from powr.data import History, StateIndex, interleaved
-from powr.environment import Interface, limit_of, refuse_reset
+from powr.environment import Interface, env_or_spaces, limit_of, refuse_reset
 from powr.functions import expand
 from powr.kernels import Dirac, Exponential, Kernel
 from powr.mirror_descent import Policy, make_policy, mirror_descent, uniform_policy
@@ -29,8 +29,10 @@ from powr.validation import (
     check_flag,
     check_gamma,
     check_kernel,
+    check_numeric,
     check_positive,
     check_seed,
+    check_transitions,
 )
 from powr.world_model import WorldModel
 
@@ -149,6 +151,46 @@ class Agent:
         if bar is not None:
             bar.close()
 
+    def fit(
+        self,
+        states: Any,
+        actions: ArrayLike,
+        rewards: ArrayLike,
+        next_states: Any,
+        terminated: ArrayLike,
+    ) -> Self:
+        """Learn from these logged transitions alone; no environment is needed.
+
+        What was learned before is dropped. `learn` may follow where there is an environment.
+
+        Parameters
+        ----------
+        states, next_states : batches of n observations
+        actions : (n,) integers
+        rewards : (n,) floats
+        terminated : (n,) bool
+            Whether the environment terminated; truncation by a time limit does not count.
+        """
+        raise NotImplementedError
+
+    def _logged(
+        self,
+        states: Any,
+        actions: ArrayLike,
+        rewards: ArrayLike,
+        next_states: Any,
+        terminated: ArrayLike,
+    ) -> History:
+        """Logged transitions as a history of unknown episodes."""
+        states, next_states = self._states(states)[0], self._states(next_states)[0]
+        actions = check_numeric(actions, "actions") - self._interface.first_action
+        columns = check_transitions(
+            states, actions, rewards, next_states, terminated, n_actions=self.n_actions
+        )
+        history = History(self.data.state_shape)
+        history.extend(columns, columns[4], [])
+        return history
+
     def predict(
         self,
         observation: Any,
@@ -253,7 +295,8 @@ class POWR(Agent):
 
     An epoch follows its last episode. `learn` ends with an epoch, too, unless all its transitions
     are learned or a callback stopped it; and an episode without a time limit, which may never end,
-    has one every 1,000 timesteps.
+    has one every 1,000 timesteps. `fit` is Algorithm 1 on a fixed data set: `mirror_steps` steps
+    from the uniform policy.
 
     The paper gives no settings. The defaults are those of the authors' code of June 2024.
 
@@ -263,6 +306,8 @@ class POWR(Agent):
         An environment or the id of one, with `Discrete` actions and observations that are a `Box`
         (flattened) or finite: `Discrete`, `MultiDiscrete`, `MultiBinary`, or a `Tuple` or `Dict`
         of such.
+    observation_space, action_space : Space
+        In place of `env`, to learn from logged data by `fit`.
     kernel : Kernel, default=None
         The state kernel. Default: `Dirac` for finite observations, `Exponential` with a third of
         the range of each dimension for a box.
@@ -307,8 +352,10 @@ class POWR(Agent):
 
     def __init__(
         self,
-        env: gymnasium.Env | str,
+        env: gymnasium.Env | str | None = None,
         *,
+        observation_space: Space | None = None,
+        action_space: Space | None = None,
         kernel: Kernel | None = None,
         gamma: float = 0.99,
         step_size: float = 0.1,
@@ -320,7 +367,7 @@ class POWR(Agent):
         max_rank: int = 1000,
         seed: int | None = 0,
     ):
-        super().__init__(env, seed)
+        super().__init__(env_or_spaces(env, observation_space, action_space), seed)
         self.kernel = kernel
         self.gamma = gamma
         self.step_size = step_size
@@ -330,11 +377,16 @@ class POWR(Agent):
         self.restart = restart
         self.method = method
         self.max_rank = max_rank
-        self.n_overshoots_, self.worst_overshoot_ = 0, 0.0
+        self._check_settings()
+        self._begin_anew(self.data)
+
+    def _begin_anew(self, data: History) -> None:
+        """These data, none of which are learned from, and the uniform policy."""
         nothing = np.zeros((0, self.n_actions))
         self._plan = Plan(uniform_policy(self.n_actions), nothing, nothing)
         self._model: WorldModel | None = None
-        self._check_settings()
+        self.n_overshoots_, self.worst_overshoot_ = 0, 0.0
+        self.data = data
 
     n_plans_ = property(lambda self: len(self._plan.epochs))
 
@@ -369,6 +421,27 @@ class POWR(Agent):
         return self
 
     learn.__doc__ = Agent.learn.__doc__
+
+    def fit(
+        self,
+        states: Any,
+        actions: ArrayLike,
+        rewards: ArrayLike,
+        next_states: Any,
+        terminated: ArrayLike,
+    ) -> Self:
+        self._check_settings()
+        data = self._logged(states, actions, rewards, next_states, terminated)
+        before = dict(vars(self))
+        try:
+            self._begin_anew(data)
+            self._improve_policy()
+        except BaseException:
+            vars(self).update(before)
+            raise
+        return self
+
+    fit.__doc__ = Agent.fit.__doc__
 
     @property
     def _n_learned(self) -> int:

@@ -111,6 +111,33 @@ class Interface:
         )
 
 
+class SpacesAlone(gymnasium.Env):
+    """Stands for the environment of an agent that learns from logged data alone."""
+
+    def __init__(self, observation_space: Space, action_space: Space):
+        self.observation_space, self.action_space = observation_space, action_space
+
+    def reset(self, **_: Any) -> Any:
+        raise ValueError(
+            "the agent was made from spaces and has no environment to play in: learn from logged "
+            "data by fit, or give env"
+        )
+
+    def step(self, action: Any) -> Any:
+        return self.reset()
+
+
+def env_or_spaces(
+    env: gymnasium.Env | str | None, observation_space: Space | None, action_space: Space | None
+) -> gymnasium.Env | str:
+    """The environment given, or what stands for it where only its spaces are."""
+    if env is not None and observation_space is None and action_space is None:
+        return env
+    if env is None and observation_space is not None and action_space is not None:
+        return SpacesAlone(observation_space, action_space)
+    raise TypeError("give env or, to learn from logged data, observation_space and action_space")
+
+
 def _number(reward: Any) -> float | None:
     """A reward in double precision; None if it is not one number."""
     try:
