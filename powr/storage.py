@@ -234,7 +234,7 @@ def describe_space(space: Space) -> dict[str, Any]:
     if isinstance(space, MultiDiscrete):
         return {"MultiDiscrete": [space.nvec.tolist(), str(space.dtype), space.start.tolist()]}
     if isinstance(space, MultiBinary):
-        return {"MultiBinary": list(space.shape)}
+        return {"MultiBinary": space.n}
     raise ValueError(f"{space} cannot be saved")
 
 
@@ -257,7 +257,7 @@ def make_space(record: dict[str, Any]) -> Space:
         nvec, dtype, start = content
         return MultiDiscrete(np.array(nvec), dtype=np.dtype(dtype).type, start=np.array(start))
     if kind == "MultiBinary":
-        return MultiBinary(content)
+        return MultiBinary(tuple(content) if isinstance(content, list) else content)
     raise ValueError(f"its space {kind!r} is unknown")
 
 

@@ -7,7 +7,6 @@ action values of any policy, Prop. 3. It holds the data; `powr/solvers` solves t
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -310,7 +309,7 @@ def _nearness(states: NDArray) -> StateFunction:
     if states.ndim > 1:
         kernel = Gaussian(np.where(np.ptp(states, axis=0) > 0, states.std(axis=0), 1.0))
     landmarks = np.unique(np.linspace(0, len(states) - 1, _LANDMARKS).astype(int))
-    return partial(kernel, y=states[landmarks])
+    return lambda x: kernel(np.asarray(x), states[landmarks])
 
 
 def _relative_error(predicted: NDArray, actual: NDArray) -> float:
