@@ -17,7 +17,7 @@ import numpy as np
 from gymnasium.spaces import Box, Space
 from numpy.typing import ArrayLike, NDArray
 
-from powr import storage
+from powr import health, storage
 from powr.data import History, StateIndex, interleaved
 from powr.environment import Interface, env_or_spaces, limit_of, refuse_reset
 from powr.functions import expand
@@ -37,10 +37,6 @@ from powr.validation import (
 from powr.world_model import WorldModel
 
 Callback = Callable[[Any], Any]
-
-# Estimates overshoot a little: a warning comes where action values leave the possible range by more
-# than this share of it.
-_OVERSHOOT = 0.25
 
 # Timesteps of one episode without a time limit after which an epoch follows within the episode.
 LONGEST_WAIT = 1000
@@ -70,6 +66,7 @@ class Agent:
         self._interface = Interface(env)
         self.n_actions = self._interface.n_actions
         self.data = History(self._interface.observations.shape)
+        self._warned: set[str] = set()
         training, prediction = np.random.SeedSequence(self.seed).spawn(2)
         self._generator = np.random.default_rng(training)
         self._prediction_generator = np.random.default_rng(prediction)
@@ -190,6 +187,13 @@ class Agent:
         history = History(self.data.state_shape)
         history.extend(columns, columns[4], [])
         return history
+
+    def _warn(self, faults: dict[str, str]) -> None:
+        """Warn the caller of `learn` or `fit`, once for each subject."""
+        for subject, message in faults.items():
+            if subject not in self._warned:
+                self._warned.add(subject)
+                warnings.warn(message, stacklevel=3)
 
     def predict(
         self,
@@ -326,7 +330,8 @@ class POWR(Agent):
     method : {"auto", "exact", "nystrom"}, default="auto"
         How Prop. 3 is solved, see `WorldModel`.
     max_rank : int, default=1000
-        Distinct pairs up to which "auto" is exact, and the largest rank of Nystrom.
+        Distinct pairs up to which "auto" is exact, and the largest rank of Nystrom; see
+        `WorldModel` for more than six actions.
     seed : int or None, default=0
         Seeds every random draw, those of the environment included. None draws a seed.
 
@@ -341,6 +346,8 @@ class POWR(Agent):
     n_overshoots_, worst_overshoot_ : int, float
         Epochs whose action values left the range that the rewards allow by more than a quarter of
         it, and the largest such excess as a share of the range.
+    health_ : dict of str
+        What is wrong with the agent or its task, with a remedy. `learn` and `fit` warn of it once.
 
     Examples
     --------
@@ -418,6 +425,7 @@ class POWR(Agent):
                 self._improve_policy()
         if self._n_learned < self.num_timesteps and not self._was_stopped:
             self._improve_policy()
+        self._warn(self.health_)
         return self
 
     learn.__doc__ = Agent.learn.__doc__
@@ -439,9 +447,16 @@ class POWR(Agent):
         except BaseException:
             vars(self).update(before)
             raise
+        self._warn(self.health_)
         return self
 
     fit.__doc__ = Agent.fit.__doc__
+
+    @property
+    def health_(self) -> dict[str, str]:
+        returns, overshoot = self.episode_returns, self.worst_overshoot_
+        facts = health.Facts(self.num_timesteps, self.n_plans_, returns, overshoot=overshoot)
+        return {**health.shifting_scales(self.env), **health.findings(facts)}
 
     @property
     def _n_learned(self) -> int:
@@ -466,7 +481,8 @@ class POWR(Agent):
         C = descent.coefficients
         if not self.restart:
             C[:known] += self._plan.coefficients  # Eq. (15): the sum over epochs continues
-        self._record_overshoot(descent.overshoot)
+        self.n_overshoots_ += descent.overshoot > health.OVERSHOOT
+        self.worst_overshoot_ = max(self.worst_overshoot_, descent.overshoot)
         # A single assignment, so that an interrupt finds the old policy or the new one.
         self._plan = Plan(
             make_policy(model.function(C)),
@@ -499,19 +515,6 @@ class POWR(Agent):
     def _kernel(self, states: NDArray) -> Kernel:
         """The kernel of the settings, or the default for the states of the first epoch."""
         return self.kernel or default_kernel(self.observation_space, states)
-
-    def _record_overshoot(self, overshoot: float) -> None:
-        self.worst_overshoot_ = max(self.worst_overshoot_, overshoot)
-        if overshoot <= _OVERSHOOT:
-            return
-        self.n_overshoots_ += 1
-        if self.n_overshoots_ == 1:
-            warnings.warn(
-                f"the world model gave action values beyond what the rewards allow, by "
-                f"{overshoot:.0%} of that range: another bandwidth, a rougher kernel, a stronger "
-                "regularization or a larger max_rank may suit the task better",
-                stacklevel=4,
-            )
 
     def _state(self) -> tuple[dict[str, Any], dict[str, NDArray]]:
         # Recompute what a loaded agent has to, so that both continue with the same rounding.

@@ -63,11 +63,13 @@ class WorldModel:
     method : {"auto", "exact", "nystrom"}, default="auto"
         "exact" has one unknown per distinct state-action pair (per state, for the Dirac kernel).
         "nystrom" fits all data in the span of a dictionary of states from a pivoted Cholesky.
-        "auto" is exact for the Dirac kernel and up to `max_rank` distinct pairs, else Nystrom.
+        "auto" is exact for the Dirac kernel and up to `max_rank` distinct pairs, else Nystrom. With
+        more than 6,000 / `max_rank` actions it is exact up to 4,000 pairs.
     tolerance : float, default=1e-7
         Largest error of the Nystrom kernel on its diagonal, relative to the largest k(x, x).
     max_rank : int, default=1000
-        Largest number of states in the Nystrom dictionary.
+        Largest number of states in the Nystrom dictionary; at most 6,000 / `n_actions`, for the
+        memory.
 
     Attributes
     ----------
@@ -148,7 +150,8 @@ class WorldModel:
             check_kernel(self.kernel, columns[0].shape[1:])
             self._counts = Counts(columns[0].shape[1:], self.n_actions)
         self._counts.add(*columns)
-        method = choose_method(method, self.kernel, len(self._counts.pair_state), self.max_rank)
+        n_pairs = len(self._counts.pair_state)
+        method = choose_method(method, self.kernel, n_pairs, self.max_rank, self.n_actions)
         if self._solver is None or method != self.method_:
             self.method_ = method
             self._solver = make_solver(

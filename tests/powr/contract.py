@@ -164,7 +164,7 @@ class AgentContract:
         with pytest.raises(ValueError, match="observation space"):
             self.cls.load(tmp_path / "agent.npz", Disguised(MultiDiscrete([2, 7]), tell))
 
-    @pytest.mark.filterwarnings("ignore:the world model gave action values beyond")
+    @pytest.mark.filterwarnings("ignore:action values lie beyond")
     @pytest.mark.parametrize("continuous", [False, True])
     @pytest.mark.parametrize("reward", [1e-9, -1e9, lambda reward: 1e100 * (reward > 0)])
     def test_an_agent_stays_finite(self, continuous, reward):

@@ -41,7 +41,7 @@ TASKS = {
 }
 
 
-@pytest.mark.filterwarnings("ignore:the world model gave action values beyond")
+@pytest.mark.filterwarnings("ignore:action values lie beyond")
 @pytest.mark.parametrize("mirror_steps", [1, 10])
 @pytest.mark.parametrize("restart", [False, True], ids=["sum", "restart"])
 @pytest.mark.parametrize(("make", "kernel", "settings", "n_epochs"), TASKS.values(), ids=TASKS)
