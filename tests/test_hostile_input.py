@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from suite import SuiteError, config
-from suite.claims import deviations, ledger
+from suite.claims import command, deviations
+from suite.claims import document as documents
 from suite.config import Study
 from suite.report import report
 from suite.results import aggregate
@@ -28,7 +29,7 @@ ROOT = Path(__file__).parents[1]
 DOORS = {
     "run": (training.main, "--env FrozenLake-v1 --algorithm powr --seed 0 --out out.csv"),
     "aggregate": (aggregate.main, ""),
-    "claims": (ledger.main, ""),
+    "claims": (command.main, ""),
     "report": (report.main, ""),
 }
 LAKE_FINGERPRINT = "772fc8b107c89df6c910bac798c30dea53758a43db18df74b6b0a03cf7147ec0"
@@ -139,15 +140,16 @@ def edit_run(suffix, edit):
 
 
 CLAIMS = "claims.yaml"
+CLAIMS_DOCUMENT = documents.load(ROOT / CLAIMS)
 FILES = {
     "claims of text": ("claims", write(CLAIMS, "all hold"), "'all hold'"),
     "unknown rule": ("claims", replace(CLAIMS, "rule: earlier", "rule: later"), "'later'"),
     "unknown claim": (
         "claims",
-        replace("deviations.yaml", "touches: [taxi-eight*", "touches: [taxi-nine*"),
-        "taxi-nine* is not the id of a claim",
+        replace("deviations.yaml", "touches: [taxi-eight]", "touches: [taxi-nine]"),
+        "taxi-nine is not one of",
     ),
-    "empty verdicts": ("report", write("results/tiny/claims.csv", ""), "csv: is not a table"),
+    "empty verdicts": ("report", write("results/tiny/cells.csv", ""), "csv: is not a table"),
     "cut short": ("aggregate", edit_run(".csv", lambda text: text[:-9]), "csv_sha256 differs"),
     "JSON too deep": (
         "aggregate",
@@ -245,7 +247,7 @@ TEXT_LIKE_YAML = st.lists(FRAGMENTS | st.text(max_size=3) | st.integers().map(st
 def test_any_text_is_plain_data_or_refused(tmp_path_factory, text):
     file = tmp_path_factory.getbasetemp() / "any.yaml"
     file.write_text(text, encoding="utf-8", errors="surrogatepass")
-    for load in (config.load, ledger.load, lambda path: deviations.load(path, {"claims": []})):
+    for load in (config.load, documents.load, lambda path: deviations.load(path, CLAIMS_DOCUMENT)):
         with pytest.raises(SuiteError) as caught:
             load(file)
         assert str(caught.value).startswith(str(file))

@@ -27,6 +27,7 @@ from suite.results import statistics
 from suite.results.statistics import Interval
 
 EVALUATIONS_AT_THE_END = 5
+ROUNDING = 1e-9  # of an exact return that equals the threshold
 CHECKPOINTS = [round(10 ** (exponent / 2)) for exponent in range(6, 13)]  # 1,000, 3,162, ...
 
 
@@ -60,7 +61,7 @@ def _timesteps(question: Question, name: str, definition: Definition) -> Compari
     own_end, their_end = np.minimum(own, own_runs.budget), np.minimum(theirs, their_runs.budget)
     ratio, interval = statistics.speed_up(theirs, own)
     least, least_interval = statistics.speed_up(their_end, own)
-    is_bound = math.isinf(ratio)
+    is_bound = not math.isclose(ratio, least)  # runs that never reach it decide the ratio
     earlier_than = statistics.probability_smaller(own, their_end)
     return Comparison(
         name,
@@ -93,6 +94,8 @@ def higher(question: Question, *, margin: float = 0.0) -> Cell:
         comparisons += found
         is_higher.append(any(each.p_for <= question.level for each in found))
         is_lower.append(any(each.p_against <= question.level for each in found))
+    if not comparisons:
+        return Cell(UNDECIDED, "", reason="no checkpoint is within the training of both")
     comparisons.sort(key=lambda each: each.value)
     ends = [
         f"{count(each.value, 2)} ({each.subject})" for each in (comparisons[0], comparisons[-1])
@@ -167,12 +170,12 @@ def only(
             best = table.max(axis=1)
         else:
             best = np.median(table[:, -EVALUATIONS_AT_THE_END:], axis=1)
-        reached = int((best >= target).sum())
-        most = reached > len(best) / 2
-        if most != (name in reach):
-            (short if not most and runs.budget < horizon else contradicting).append(name)
-        elif not most and runs.budget < horizon:
+        reached = int((best >= target - ROUNDING).sum())
+        most, half = 2 * reached > len(best), 2 * reached >= len(best)
+        if not half and runs.budget < horizon:
             short.append(name)
+        elif not most if name in reach else half:
+            contradicting.append(name)
         share = stats.binomtest(reached, len(best)).proportion_ci()
         comparisons.append(
             Comparison(
@@ -202,6 +205,8 @@ def less_stable(
     keys = [question.powr, *question.baselines.values()]
     windows = [question.evaluations.runs(*key, "greedy").timesteps for key in keys]
     begin, end = max(each[0] for each in windows), min(each[-1] for each in windows)
+    if len(question.evaluations.runs(*question.powr, "greedy").between(begin, end).timesteps) < 4:
+        return Cell(UNDECIDED, "", reason="fewer than four evaluations are within all trainings")
     found = [_stability(question, name, begin, end, measure) for name in question.baselines]
     wider = sorted((comparison for comparison, _ in found), key=lambda each: each.value)
     is_early = [early for _, early in found]
@@ -267,9 +272,13 @@ def _gains_lost(own: np.ndarray, theirs: np.ndarray) -> tuple[statistics.Estimat
 
 
 def _share_lost(returns: np.ndarray) -> np.ndarray:
-    """Of what each run gains between evaluations, the share that it loses again."""
+    """Of what each run gains between evaluations, the share that it loses again.
+
+    A run that never gains anything has nothing to lose.
+    """
     steps = np.diff(returns, axis=1)
-    return statistics.ratio(np.maximum(-steps, 0).sum(axis=1), np.maximum(steps, 0).sum(axis=1))
+    gains, losses = np.maximum(steps, 0).sum(axis=1), np.maximum(-steps, 0).sum(axis=1)
+    return np.where(gains > 0, losses / np.where(gains > 0, gains, 1), 0.0)
 
 
 def varies_less(
@@ -302,6 +311,8 @@ def varies_less(
         is_tested = measure == "standard deviation"
         p_for = statistics.spread_p_value(own, ended) if is_tested else float(ratio >= 1)
         p_against = statistics.spread_p_value(ended, own) if is_tested else float(ratio <= 1)
+        if np.isinf(theirs).any():
+            p_against = math.nan  # its spread is understated
         found.append(
             Comparison(
                 name,

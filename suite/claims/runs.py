@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
+from suite import SuiteError
 from suite.results.arrivals import POLICIES, time_to_lasting
 from suite.results.statistics import time_to_threshold
 
@@ -86,6 +87,11 @@ class Evaluations:
                 for name in (played, exact)
             ]
             first = tables[0]
+            if first.isna().any(axis=None):
+                raise SuiteError(
+                    f"{algorithm} on {environment}: its seeds are not evaluated at the same "
+                    "timesteps, so they cannot be judged together"
+                )
             self._cache[key] = Runs(
                 first.columns.to_numpy(dtype=float),
                 *(table.to_numpy(dtype=float) for table in tables),

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from suite import SuiteError
-from suite.claims import deviations, ledger
+from suite.claims import deviations
+from suite.claims import document as documents
 from tests.support.departures import departures, undeclared
 from tests.support.run_files import study_of
 
@@ -17,13 +18,13 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture
 def document():
-    return deviations.load(ROOT / "deviations.yaml", ledger.load(ROOT / "claims.yaml"))
+    return deviations.load(ROOT / "deviations.yaml", documents.load(ROOT / "claims.yaml"))
 
 
 def test_every_departure_of_the_study_is_declared_and_nothing_else(real_study, document):
     assert undeclared(real_study, document) == []
-    declared = {name for entry in document["deviations"] for name in entry["settings"]}
-    assert declared == set(departures(real_study, document["stated"]))
+    declared = {name for entry in document.deviations for name in entry.settings}
+    assert declared == set(departures(real_study, document.stated))
 
 
 @pytest.mark.parametrize(
@@ -47,10 +48,11 @@ def test_an_undeclared_change_is_found(name, block, change, study, document):
     [
         ("id: budgets", "id: ice-not-slippery", "ice-not-slippery is given twice"),
         ("    effect: Expected to be none on average.\n", "", "effect is missing: add it"),
+        ("touches: [taxi-eight]", "touches: [taxi-nine]", "did you mean taxi-eight?"),
     ],
 )
 def test_faults_are_named(tmp_path, old, new, message):
     text = (ROOT / "deviations.yaml").read_text()
     (tmp_path / "deviations.yaml").write_text(text.replace(old, new, 1))
     with pytest.raises(SuiteError, match=re.escape(message)):
-        deviations.load(tmp_path / "deviations.yaml", ledger.load(ROOT / "claims.yaml"))
+        deviations.load(tmp_path / "deviations.yaml", documents.load(ROOT / "claims.yaml"))

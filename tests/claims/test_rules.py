@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from suite import SuiteError
 from suite.claims.cells import FAILS, HOLDS, UNDECIDED, Question
 from suite.claims.rules import RULES
 from suite.claims.runs import Evaluations
@@ -195,6 +196,39 @@ def test_a_stable_amount_of_timesteps():
     assert ask("stable_amount", outlier, {}, **limits).verdict == UNDECIDED
     never = arriving([*(1000 * SPREAD[:6]), math.inf])
     assert ask("stable_amount", never, {}, **limits).verdict == FAILS
+
+
+def test_a_ratio_that_unfinished_runs_decide_is_a_bound():
+    half = arriving([1e4, 1.1e4, 1.2e4, *[math.inf] * 4])
+    found = ask("earlier", arriving(1000 * SPREAD), half).comparisons[0]
+    assert found.is_bound
+    assert found.value < found.interval.high == math.inf
+
+
+def test_half_of_the_runs_are_not_most():
+    six = [1.0, 1.0, 1.0, 0.0, 0.0, 0.0]
+    both = {"reach": {"POWR": 1}, "others": {"A2C": 1}, "when": "ever", "returns": "played"}
+    all_reach, half = rows("", [1.0] * 6), rows("", six)
+    assert ask("only", all_reach, {"A2C": half}, **both).verdict == FAILS
+    assert ask("only", half, {"A2C": rows("", [0.0] * 6)}, **both).verdict == FAILS
+
+
+def test_a_baseline_that_never_gains_has_nothing_to_lose():
+    flat = rows("", [0.0] * 7)
+    found = ask(
+        "less_stable", rows("", [np.tile([0, 1], 41)[: len(GRID)]] * 7), flat, measure="gains lost"
+    )
+    assert found.comparisons[0].value > 0.9
+
+
+def test_seeds_on_different_grids_are_refused_and_short_ones_undecided():
+    soon = arriving(1000 * SPREAD)
+    with pytest.raises(SuiteError, match="A2C"):
+        ask("earlier", soon, {"A2C": soon[(soon["seed"] > 0) | (soon["timestep"] < 500)]})
+    brief = [100, 112, 126]
+    short = rows("", steps_at(110 * SPREAD, brief), grid=brief)
+    assert ask("higher", soon, short).verdict == UNDECIDED
+    assert ask("less_stable", soon, short).verdict == UNDECIDED
 
 
 def test_too_few_seeds_and_missing_runs_leave_a_cell_undecided():

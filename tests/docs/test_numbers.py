@@ -17,8 +17,7 @@ def test_the_table_of_scales():
     rows = re.findall(r"^\| `(\w+)` \| (\d+) \| (\d+) \|", text, re.MULTILINE)
     written = {scale: (int(seeds), int(runs)) for scale, seeds, runs in rows}
     assert written == {
-        scale: (STUDY["scales"][scale]["seeds"], RUNS[scale])
-        for scale in ("smoke", "quick", "paper")
+        scale: (STUDY.scales[scale].seeds, RUNS[scale]) for scale in ("smoke", "quick", "paper")
     }
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from powr import POWR
+from suite.claims.deviations import Deviations
 from suite.config import Study
 
 NOT_SETTINGS = {"self", "env", "seed"}
@@ -12,10 +13,10 @@ MISSING = object()
 OWN = {"powr": POWR}
 
 
-def undeclared(study: Study, document: Mapping[str, Any]) -> list[str]:
+def undeclared(study: Study, document: Deviations) -> list[str]:
     """Settings of the study that differ from what is stated and that no deviation names."""
-    declared = {name for entry in document["deviations"] for name in entry["settings"]}
-    return sorted(set(departures(study, document["stated"])) - declared)
+    declared = {name for entry in document.deviations for name in entry.settings}
+    return sorted(set(departures(study, document.stated)) - declared)
 
 
 def departures(study: Study, stated: Mapping[str, Any]) -> Iterator[str]:

@@ -1,55 +1,37 @@
-"""docs/ablations.md is what the shipped tables say, for every ablation of envs.yaml."""
+"""The page and the README's tables are what the shipped tables say."""
 
 from pathlib import Path
 
 import pandas as pd
-from ablations import page, tables
 
+from extension import readme
+from extension.ablations import page, tables
 from suite import config
 
 ROOT = Path(__file__).parents[2]
-TABLE = pd.read_csv(ROOT / "results" / "ablations" / "ablations.csv")
-PLANNERS = pd.read_csv(ROOT / "results" / "ablations" / "planners.csv")
-TEXT = (ROOT / "docs" / "ablations.md").read_text(encoding="utf-8")
+FOLDER = ROOT / "results" / "ablations"
+TABLE, PLANNERS = (pd.read_csv(FOLDER / f"{name}.csv") for name in page.TABLES)
 
 
 def test_every_number_is_that_of_the_tables():
-    assert page.render(TABLE, PLANNERS) == TEXT
+    assert page.render(TABLE, PLANNERS) == (FOLDER / "ablations.md").read_text(encoding="utf-8")
+
+
+def test_the_readme_has_the_shipped_tables():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    ranking = pd.read_csv(ROOT / "results" / "sample-efficiency" / "ranking.csv")
+    assert readme.compared(ranking) in text
+    assert readme.ablations(TABLE) in text
 
 
 def test_the_table_has_every_ablation_on_every_environment():
-    ablations = config.load(ROOT / "envs.yaml")["ablations"]
+    study = config.load(ROOT / "study.yaml")
     planned = {
-        (environment, name, plan["seeds"], timesteps)
-        for name, plan in ablations.items()
+        (environment, name, plan.seeds, timesteps)
+        for name, plan in study.ablations.items()
         if name != tables.PLANNERS
-        for environment, timesteps in plan["timesteps"].items()
+        for environment, timesteps in plan.timesteps.items()
     }
     columns = ["environment", "ablation", "seeds_planned", "timesteps"]
     assert set(TABLE[columns].itertuples(index=False, name=None)) == planned
     assert len(TABLE) == len(planned)
-
-
-def test_the_planners_table_has_every_combination():
-    ablation = config.load(ROOT / "envs.yaml")["ablations"][tables.PLANNERS]
-    planned = {
-        (environment, rhythm, optimism, planner, ablation["seeds"], timesteps)
-        for environment, timesteps in ablation["timesteps"].items()
-        for rhythm in ("within", "between")
-        for optimism in ("on", "off")
-        for planner in tables.PLANNER_NAMES.values()
-    }
-    columns = ["environment", *tables.CHOICES, "seeds_planned", "timesteps"]
-    assert set(PLANNERS[columns].itertuples(index=False, name=None)) == planned
-    assert len(PLANNERS) == len(planned) == 36
-
-
-def test_every_ablation_is_explained_and_the_figures_shown():
-    for name in set(TABLE["ablation"]):
-        assert f"\n- `{name}`" in TEXT
-    for name in tables.PLANNER_NAMES.values():
-        assert f"\n- **{name}**" in TEXT
-    for figure in ("choices", "planners"):
-        assert f"](../figures/ablations/{figure}.png)" in TEXT
-        for suffix in ("pdf", "svg", "png"):
-            assert (ROOT / "figures" / "ablations" / f"{figure}.{suffix}").stat().st_size > 1000
