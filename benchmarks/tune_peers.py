@@ -188,7 +188,7 @@ def main(arguments: list[str] | None = None) -> None:
     for peer in peers:
         table = tune(study, peer, FOLDER / f"{peer}.csv")
         for env in SETTINGS[peer]:
-            print(markdown_row(peer, env, table), flush=True)
+            print(env, choose(table, env)[0], flush=True)
 
 
 if __name__ == "__main__":
