@@ -85,15 +85,15 @@ class Outcome(NamedTuple):
     final_return: float
 
 
-def try_setting(study: dict[str, Any], peer: str, env: str, setting: Setting, seed: int) -> Outcome:
+def try_setting(study: config.Study, peer: str, env: str, setting: Setting, seed: int) -> Outcome:
     """Train, and evaluate the greedy policy on the suite's grid: exactly where that is possible."""
-    scope, protocol = study["environments"][env], study["evaluation"]
+    scope, protocol = study.environments[env].resolve(), study.evaluation
     seeds = seed_streams(seed)
     evaluator = Evaluator(
-        scope, episodes=protocol["episodes"], seed=seeds["evaluation"], sampled_seed=None
+        scope, episodes=protocol.episodes, seed=seeds["evaluation"], sampled_seed=None
     )
     timesteps = SHORTER.get((peer, env), TIMESTEPS[env])
-    points = grid(timesteps, protocol["first"], protocol["per_decade"])
+    points = grid(timesteps, protocol.first, protocol.per_decade)
     returns: list[float] = []
 
     def record(agent: Any) -> None:
@@ -104,7 +104,7 @@ def try_setting(study: dict[str, Any], peer: str, env: str, setting: Setting, se
     arguments = own_arguments({"settings": setting})
     agent = baselines.find(peer)(environments.make(scope), seed=seeds["agent"], **arguments)
     agent.learn(timesteps, record)
-    threshold = scope["thresholds"][0]
+    threshold = study.environments[env].thresholds[0]
     return Outcome(
         env,
         json.dumps(setting),
@@ -161,7 +161,7 @@ def name_of(peer: str) -> str:
     return "powr-tuned" if peer == "powr" else peer.replace("_", "-")
 
 
-def tune(study: dict[str, Any], peer: str, path: Path) -> list[Outcome]:
+def tune(study: config.Study, peer: str, path: Path) -> list[Outcome]:
     """The peer's table in the order of SETTINGS, which is written after every run."""
     table = {row[:3]: row for row in read(path)}
     plan = {

@@ -205,11 +205,11 @@ use rule verb as readme with:
         claims="claims.yaml",
         tables=[
             f"results/paper/{name}.csv"
-            for name in ("cells", "comparisons", "sentences", "ranking")
+            for name in ("cells", "comparisons", "sentences", "ranking", "summary")
         ],
         code=CODE,
     output:
-        "README.md",
+        update("README.md"),
     log:
         LOGS / "readme.log",
     params:

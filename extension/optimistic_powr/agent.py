@@ -18,11 +18,12 @@ import gymnasium
 from numpy.typing import NDArray
 
 from optimistic_powr.box_planner import BoxPlanner
-from optimistic_powr.diagnosis import failure, shifting_observations
+from optimistic_powr.diagnosis import lost_best
 from optimistic_powr.finite_planner import IMAGINED_PER_LOG_VISITS, FinitePlanner
 from optimistic_powr.growing_steps import MIRROR_DESCENT
 from powr.agent import Agent, Callback
 from powr.environment import limit_of
+from powr.health import Facts, findings, shifting_scales
 from powr.kernels import Dirac, Kernel
 from powr.mirror_descent import Policy
 from powr.validation import (
@@ -57,7 +58,8 @@ class OptimisticPOWR(Agent):
         The kernel of values in a box, a function of distances. Default: `Exponential`. Finite
         observations have `Dirac`.
     gamma : float, default=None
-        The discount factor. Default: from the time limit for finite observations, else 0.99.
+        The discount factor. Default: from the time limit for finite observations, else 0.99; the
+        horizon of the policy that `predict` shows is the time limit where that is clearly better.
     step_size : float, default=None
         eta of Eq. (14). Default: steps that grow, in units of the range of the action values.
     mirror_steps : int, default=None
@@ -86,8 +88,8 @@ class OptimisticPOWR(Agent):
     num_timesteps : int
     episode_returns : list of float
     settings_ : dict
-        What was chosen: by the name of the setting, a pair of value and reason. Where the returns
-        say that the agent fails, `failure` says why.
+        What was chosen: by the name of the setting, a pair of value and reason. Whatever `learn`
+        warns of is there too, such as `worse_than_training`: True, and the warning.
     n_plans_ : int
     model_ : DisplacementModel or None
         The model of the last plan in a box; None before it, and for finite observations.
@@ -139,8 +141,7 @@ class OptimisticPOWR(Agent):
     def settings_(self) -> dict[str, tuple[Any, str]]:
         chosen = self._planner.chosen()
         chosen = {name: why for name, why in chosen.items() if getattr(self, name) is None}
-        fault = failure(self.episode_returns)
-        return chosen if fault is None else {**chosen, "failure": (True, fault)}
+        return {**chosen, **{subject: (True, fault) for subject, fault in self._faults().items()}}
 
     @property
     def model_(self) -> Any:
@@ -153,7 +154,7 @@ class OptimisticPOWR(Agent):
         progress_bar: bool = False,
     ) -> Self:
         self._check_settings()
-        self._warn("observations", shifting_observations(self.env))
+        self._warn(shifting_scales(self.env))
         for transition, ended in self._collect(total_timesteps, callback, progress_bar):
             with self._changing() as planner:
                 if self.data.starts[-1] == self.data.size - 1:
@@ -162,16 +163,28 @@ class OptimisticPOWR(Agent):
                     planner.plan()
                     planner.policy  # noqa: B018  a plan in a box is made when it is asked for
                     self._plan_times, self.n_plans_ = [*planner.plan_times], self.n_plans_ + 1
-        self._warn("failure", failure(self.episode_returns))
+        self._warn(self._faults())
         return self
 
     learn.__doc__ = Agent.learn.__doc__
 
-    def _warn(self, subject: str, message: str | None) -> None:
+    def _faults(self) -> dict[str, str]:
+        """What is wrong, by subject."""
+        returns = self.episode_returns
+        with self._changing() as planner:
+            of_planner = planner.health(limit_of(self.env))
+        facts = Facts(self.num_timesteps, self.n_plans_, returns, epoch="plan", **of_planner)
+        faults = {**shifting_scales(self.env), **findings(facts)}
+        if (fault := lost_best(returns)) is not None:
+            faults["lost_best"] = fault
+        return faults
+
+    def _warn(self, faults: dict[str, str]) -> None:
         """Once for each subject."""
-        if message is not None and subject not in self._warned:
-            self._warned.add(subject)
-            warnings.warn(message, stacklevel=3)
+        for subject, message in faults.items():
+            if subject not in self._warned:
+                self._warned.add(subject)
+                warnings.warn(message, stacklevel=3)
 
     def _behaviour(self) -> Policy:
         return self._planner.policy
@@ -242,6 +255,7 @@ class OptimisticPOWR(Agent):
             self.n_actions,
             gamma=gamma_of(limit) if self.gamma is None else self.gamma,
             why_gamma=_WHY_GAMMA if limit else _WHY_GAMMA_WITHOUT_LIMIT,
+            time_limit=limit if self.gamma is None else None,
             regularization=self.regularization,
             imagined_per_log_visits=self._imagined_per_log_visits,
             **common,

@@ -96,7 +96,7 @@ class BoxPlanner(Planner):
             self.n_actions,
             gamma=self.gamma,
             prior=prior,
-            value_range=self._value_range(columns[2], prior),
+            value_range=self._value_range(columns[2], columns[4], prior),
             kernel=self.kernel,
             terminal_values=self._terminal_values,
             planning=self._planning,
@@ -132,10 +132,26 @@ class BoxPlanner(Planner):
     def _policy_of(self, model: DisplacementModel | None) -> Policy:
         return uniform_policy(self.n_actions) if model is None else Policy(model)
 
-    def _value_range(self, rewards: NDArray, prior: float) -> tuple[float, float]:
-        low, high = float(rewards.min()), float(rewards.max())
-        horizon = 1.0 / (1.0 - self.gamma)
-        return min(low * horizon, low, prior, 0.0), max(high * horizon, high, prior, 0.0)
+    def _value_range(
+        self, rewards: NDArray, terminated: NDArray, prior: float
+    ) -> tuple[float, float]:
+        """What a terminating step pays is paid once, other rewards over the horizon."""
+        recurring = np.append(rewards[~terminated], 0.0) / (1.0 - self.gamma)
+        every = [*recurring, *rewards[terminated], prior]
+        return min(every), max(every)
+
+    def health(self, time_limit: int | None) -> dict[str, float]:
+        """How far the action values of the plan that acts leave the range that rewards allow."""
+        model = self.model
+        if model is None:
+            return {}
+        _, _, rewards, _, terminated = self.history.columns(0, self._size)
+        low, high = self._value_range(rewards, model.prior)
+        if terminated.all():  # no reward follows another
+            low, high = float(rewards.min()), float(rewards.max())
+        values = model.action_values(model.centers * model.scale)
+        beyond = max(low - values.min(), values.max() - high, 0.0)
+        return {"overshoot": float(beyond / (high - low))} if high > low else {}
 
     def chosen(self) -> dict[str, Any]:
         kernel = None if self.model is None else self.model.kernel

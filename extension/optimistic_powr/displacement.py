@@ -5,9 +5,11 @@ f(x + d(x, a)). Kernel ridge regression of the displacement and the reward, Eq. 
 displacement as the function to be predicted, learns the map from far fewer transitions than the
 conditional mean embedding of x' needs, since neighbouring states and other actions share it.
 
-Values live on a spread of the visited states and are kriged between them. A reward that is paid on
-termination does not belong to the smooth map: it is the value of the terminal state. All cost is
-bounded: both the map and the values rest on a bounded number of centers.
+Values live on a spread of the visited states and are kriged between them. Where a state ends an
+episode, the reward paid on termination does not belong to the smooth map: it is the value of the
+terminal state. Where an action does (`endings.py`), its reward and the probability of termination
+are functions of (x, a). Where steps are random, (T f)(x, a) is a mean over residuals of the map.
+All cost is bounded: both the map and the values rest on a bounded number of centers.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import cho_factor, cho_solve
 
+from optimistic_powr.endings import ended_by_action
 from optimistic_powr.growing_steps import MIRROR_DESCENT, Planning, repeated, settle
 from optimistic_powr.kriging import Kriging, spread
 from powr.data import Columns
@@ -40,32 +43,110 @@ _RIDGE = 1e-8
 # Sweeps end where they change no action value by more than this share of their range.
 _SWEEP_TOLERANCE = 1e-4
 
+# Ridges to choose from where targets are noisy. They are where the first of these predicts held-out
+# ones better than interpolation does, by this factor unless most of their deviation is left, and
+# where more is left than this share of their range. Fewer transitions say too little.
+_RIDGES_IF_NOISY = (1e-3, 1e-2, 1e-1, 1.0, 1e-5, 1e-4)
+_BETTER, _MOSTLY_NOISE = 0.95, 0.4
+_LEAST_NOISE = 1e-2
+_HELD_OUT = 200
+_LEAST_HELD_OUT = 100
+
 _MAP_CENTERS = 600
+_SMOOTH_CENTERS = 200
+# Actions that may end an episode are known from so many transitions on, and held-out ones say
+# whether their rewards are noisy.
+_LEAST_ROWS_PER_DIMENSION = 2
+_LEAST_ROWS = 20
+
+# Residuals over which (T f)(x, a) is a mean.
+_OUTCOMES = 8
 _VALUE_CENTERS = 800
 _TERMINAL_CENTERS = 200
 _LANDMARKS = 64
 _NEIGHBOURS = 16
 
 
-class DisplacementMap:
-    """(x, a) -> displacement and reward: a linear trend plus kernel ridge regression."""
+class SmoothMap:
+    """(x, a) -> targets: a linear trend plus kernel ridge regression.
 
-    def __init__(self, states: NDArray, actions: NDArray, targets: NDArray, n_actions: int):
-        self.n_actions = n_actions
+    Where the targets are noisy the ridge is chosen by leave-one-out errors, and all transitions
+    count; otherwise a spread of them is interpolated.
+    """
+
+    def __init__(
+        self,
+        states: NDArray,
+        actions: NDArray,
+        targets: NDArray,
+        n_actions: int,
+        least_held_out: int = _LEAST_HELD_OUT,
+    ):
+        self.n_actions, self._least_held_out = n_actions, least_held_out
         self._kernel = Matern52(_MAP_BANDWIDTH)
         self._of_action = _ACTION_DISTANCE * _MAP_BANDWIDTH / np.sqrt(2) * np.eye(n_actions)
         inputs = np.hstack([states, self._of_action[actions]])
         chosen = spread(inputs, _MAP_CENTERS)
-        self._centers, targets = inputs[chosen], targets[chosen]
-        trend = with_constant(self._centers)
+        self._low, self._high = targets[chosen].min(axis=0), targets[chosen].max(axis=0)
+        ridges = self._ridges(inputs[chosen], targets[chosen])
+        self.is_noisy = ridges > _RIDGE
+        if self.is_noisy.any():
+            self._smooth(inputs, chosen, targets, ridges)
+        else:
+            self._interpolate(inputs[chosen], targets[chosen])
+
+    def _interpolate(self, centers: NDArray, targets: NDArray) -> None:
+        self._centers = centers
+        trend = with_constant(centers)
         self._trend = np.linalg.lstsq(trend, targets, rcond=None)[0]
-        gram = self._kernel(self._centers, self._centers)
+        gram = self._kernel(centers, centers)
         gram[np.diag_indices_from(gram)] += _RIDGE
         self._coefficients = cho_solve(cho_factor(gram), targets - trend @ self._trend)
-        self._low, self._high = targets.min(axis=0), targets.max(axis=0)
+        self.residuals = np.zeros((1, targets.shape[1]))
+
+    def _smooth(self, inputs: NDArray, chosen: NDArray, targets: NDArray, ridges: NDArray) -> None:
+        """Least squares on all transitions in the span of the kernel at a few of them."""
+        self._centers = inputs[thinned(chosen, _SMOOTH_CENTERS)]
+        trend = with_constant(inputs)
+        self._trend = np.linalg.lstsq(trend, targets, rcond=None)[0]
+        rest = targets - trend @ self._trend
+        gram = self._kernel(self._centers, self._centers)
+        cross = self._kernel(inputs, self._centers)
+        normal = cross.T @ cross
+        self._coefficients = np.empty((len(gram), targets.shape[1]))
+        for ridge in np.unique(ridges):
+            columns = ridges == ridge
+            system = normal + ridge * gram
+            system[np.diag_indices_from(system)] += _RIDGE * np.trace(system) / len(system)
+            solved = cho_solve(cho_factor(system), cross.T @ rest[:, columns])
+            self._coefficients[:, columns] = solved
+        self.residuals = np.where(self.is_noisy, rest - cross @ self._coefficients, 0.0)
+
+    def _ridges(self, inputs: NDArray, targets: NDArray) -> NDArray:
+        """For each target the least ridge, unless a larger one predicts much better."""
+        if len(inputs) < self._least_held_out:
+            return np.full(targets.shape[1], _RIDGE)
+        few = thinned(np.arange(len(inputs)), _HELD_OUT)
+        trend = with_constant(inputs[few])
+        rest = targets[few] - trend @ np.linalg.lstsq(trend, targets[few], rcond=None)[0]
+        eigenvalues, vectors = np.linalg.eigh(self._kernel(inputs[few], inputs[few]))
+        rotated = vectors.T @ rest
+        errors = []
+        for ridge in (_RIDGE, *_RIDGES_IF_NOISY):
+            inverse = 1.0 / (np.maximum(eigenvalues, 0.0) + ridge)
+            diagonal = (vectors**2) @ inverse
+            held_out = vectors @ (inverse[:, None] * rotated) / diagonal[:, None]
+            errors.append(np.sqrt((held_out**2).mean(axis=0)))
+        interpolated, smoothed, least = errors[0], errors[1], np.min(errors, axis=0)
+        better = np.where(least > _MOSTLY_NOISE * targets.std(axis=0), 1.0, _BETTER)
+        is_noisy = (smoothed < better * interpolated) & (
+            least > _LEAST_NOISE * np.ptp(targets, axis=0)
+        )
+        ridges = np.array([_RIDGE, *_RIDGES_IF_NOISY])[np.argmin(errors, axis=0)]
+        return np.where(is_noisy, ridges, _RIDGE)
 
     def __call__(self, states: NDArray) -> NDArray:
-        """Displacement and reward of every action at n states, (n, n_actions, d + 1)."""
+        """The targets of every action at n states, (n, n_actions, targets)."""
         n, d = states.shape
         every = np.empty((n, self.n_actions, d + self.n_actions))
         every[:, :, :d], every[:, :, d:] = states[:, None], self._of_action
@@ -74,7 +155,37 @@ class DisplacementMap:
         predicted += expansion(self._kernel, inputs, self._centers, self._coefficients)
         # Beyond the data the trend may lead anywhere: no step is longer than those seen.
         np.clip(predicted, self._low, self._high, out=predicted)
-        return predicted.reshape(n, self.n_actions, d + 1)
+        return predicted.reshape(n, self.n_actions, -1)
+
+
+class Outcomes:
+    """(x, a) -> the reward, and the probability of termination by the action.
+
+    Actions share nothing, since one may end what others do not. One that was hardly taken is worth
+    `prior`.
+    """
+
+    def __init__(
+        self, states: NDArray, actions: NDArray, paid: NDArray, n_actions: int, prior: float
+    ):
+        self._unknown = np.array([prior, 1.0])
+        self._maps: list[SmoothMap | None] = []
+        for action in range(n_actions):
+            rows = actions == action
+            n, one = rows.sum(), np.zeros(rows.sum(), int)
+            is_known = n >= _LEAST_ROWS_PER_DIMENSION * (states.shape[1] + 1)
+            self._maps.append(
+                SmoothMap(states[rows], one, paid[rows], 1, least_held_out=_LEAST_ROWS)
+                if is_known
+                else None
+            )
+
+    def __call__(self, states: NDArray) -> tuple[NDArray, NDArray]:
+        """Rewards and probabilities to go on of every action at n states, (n, n_actions)."""
+        predicted = np.empty((len(states), len(self._maps), 2))
+        for action, outcome in enumerate(self._maps):
+            predicted[:, action] = self._unknown if outcome is None else outcome(states)[:, 0]
+        return predicted[:, :, 0], 1.0 - predicted[:, :, 1]
 
 
 class DisplacementModel:
@@ -111,11 +222,21 @@ class DisplacementModel:
         self.gamma, self.prior = gamma, prior
         self.scale = ranges(np.vstack([states, next_states]))
         states, next_states = states / self.scale, next_states / self.scale
-        # A terminating step pays the usual reward, and the rest as the value of its terminal state.
+        by_action = ended_by_action((states, actions, rewards, next_states, terminated))
+        by_state = terminated & ~by_action
+        # Where a state ends the episode, its step pays the usual reward, and the rest as the value
+        # of that state.
         usual_reward = np.median(rewards if terminated.all() else rewards[~terminated])
-        one_off = np.where(terminated & terminal_values, rewards - usual_reward, 0.0)
-        targets = np.column_stack([next_states - states, rewards - one_off])
-        self.map = DisplacementMap(states, actions, targets, n_actions)
+        one_off = np.where(by_state & terminal_values, rewards - usual_reward, 0.0)
+        steps = np.column_stack([next_states - states, rewards - one_off])
+        self._outcomes: Outcomes | None = None
+        if by_action.any():
+            paid = np.column_stack([steps[:, -1], by_action])
+            self._outcomes = Outcomes(states, actions, paid, n_actions, prior)
+        # Where an action ended the episode, nothing came after it.
+        moves = np.flatnonzero(~by_action) if not by_action.all() else np.arange(1)
+        self.map = SmoothMap(states[moves], actions[moves], steps[moves], n_actions)
+        self._noise = representatives(self.map.residuals[:, :-1], _OUTCOMES)
         has_learned = terminated.any() or np.ptp(rewards) > 0
         search_bandwidth = _SEARCH_BANDWIDTH * states.shape[1]
         self.kernel = kernel or Exponential(_VALUE_BANDWIDTH if has_learned else search_bandwidth)
@@ -123,7 +244,7 @@ class DisplacementModel:
         # The last state is not the first of any transition yet, but is where the next one starts.
         visited = np.vstack([states, next_states[-1:][~terminated[-1:]]])
         visited = visited[spread(visited, _VALUE_CENTERS)]
-        ends = np.flatnonzero(terminated)
+        ends = np.flatnonzero(by_state)
         ends = ends[spread(next_states[ends], _TERMINAL_CENTERS)]
         self.centers = np.vstack([visited, next_states[ends]])
         self._solve(visited, one_off[ends] / gamma, value_range, step_size, mirror_steps, planning)
@@ -144,7 +265,7 @@ class DisplacementModel:
             n_landmarks=_LANDMARKS,
             n_neighbours=_NEIGHBOURS,
         )
-        rewards, reached = self._look_ahead(visited)
+        rewards, lasting, reached = self._look_ahead(visited)
         next_weights = kriging.weights(reached)
         residual = np.concatenate([np.zeros(len(visited)), terminal_values - self.prior])
         low, high = value_range
@@ -157,7 +278,7 @@ class DisplacementModel:
             nonlocal action_values
             residual[: len(visited)] = (policy * action_values).sum(axis=1) - self.prior
             after = np.clip(self.prior + next_weights @ residual, *value_range)
-            backup = rewards + self.gamma * after.reshape(rewards.shape)
+            backup = rewards + self.gamma * lasting * self._mean(after, rewards.shape)
             action_values = np.asfortranarray(backup)  # so that sums over actions are quick
             return action_values
 
@@ -189,11 +310,19 @@ class DisplacementModel:
             self._sharpness *= self.settled.n_steps
             self._policy_coefficients = cho_solve(factor, summed / self.settled.n_steps)
 
-    def _look_ahead(self, states: NDArray) -> tuple[NDArray, NDArray]:
-        """Rewards (n, n_actions) and, row after row, the states that each action leads to."""
+    def _look_ahead(self, states: NDArray) -> tuple[NDArray, NDArray, NDArray]:
+        """Of every action at n states: rewards and probabilities to go on, (n, n_actions), and, row
+        after row, the states that it may lead to."""
         predicted = self.map(states)
-        reached = states[:, None] + predicted[:, :, :-1]
-        return predicted[:, :, -1], reached.reshape(-1, states.shape[1])
+        rewards, lasting = predicted[:, :, -1], np.ones(predicted.shape[:2])
+        if self._outcomes is not None:
+            rewards, lasting = self._outcomes(states)
+        reached = (states[:, None] + predicted[:, :, :-1])[:, :, None] + self._noise
+        return rewards, lasting, reached.reshape(-1, states.shape[1])
+
+    def _mean(self, after: NDArray, shape: tuple[int, ...]) -> NDArray:
+        """The mean over the states that an action may lead to."""
+        return after.reshape(*shape, len(self._noise)).mean(axis=-1)
 
     def action_values(self, states: ArrayLike) -> NDArray:
         """q = r + gamma T v at n states, (n, n_actions)."""
@@ -208,9 +337,9 @@ class DisplacementModel:
 
     def _back_up(self, states: ArrayLike, coefficients: NDArray) -> NDArray:
         scaled = check_states(states, shape=self.centers.shape[1:]) / self.scale
-        rewards, reached = self._look_ahead(scaled)
+        rewards, lasting, reached = self._look_ahead(scaled)
         after = self.prior + expansion(self.kernel, reached, self.centers, coefficients)
-        return rewards + self.gamma * after.reshape(rewards.shape)
+        return rewards + self.gamma * lasting * self._mean(after, rewards.shape)
 
 
 def ranges(states: NDArray) -> NDArray:
@@ -221,3 +350,25 @@ def ranges(states: NDArray) -> NDArray:
 
 def with_constant(inputs: NDArray) -> NDArray:
     return np.hstack([np.ones((len(inputs), 1)), inputs])
+
+
+def thinned(numbers: NDArray, n_most: int) -> NDArray:
+    """At most `n_most` of them, evenly spaced."""
+    return numbers[:: -(-len(numbers) // n_most)]
+
+
+def representatives(residuals: NDArray, n_most: int) -> NDArray:
+    """A few points with the mean 0 and the variances of the residuals.
+
+    Residuals are sorted along their first principal axis, and each share of them has its middle.
+    """
+    deviations = residuals.std(axis=0)
+    if not deviations.any():
+        return np.zeros((1, residuals.shape[1]))
+    axis = np.linalg.svd(np.cov(residuals.T, ddof=0).reshape(len(deviations), -1))[0][:, 0]
+    order = np.argsort(residuals @ axis)
+    n = min(n_most, len(order))
+    points = residuals[order[(np.arange(n) * 2 + 1) * len(order) // (2 * n)]]
+    points = points - points.mean(axis=0)
+    spreads = points.std(axis=0)
+    return points * np.divide(deviations, spreads, out=np.ones_like(spreads), where=spreads > 0)

@@ -52,12 +52,14 @@ def settle(
     mirror_steps: int | None = None,
     growth: float = MIRROR_DESCENT.growth,
     most_steps: int = MOST_STEPS,
+    most_spread: float = math.inf,
 ) -> Settled:
     """Mirror descent from the uniform policy until its action values settle.
 
     `evaluate` maps a policy to its action values, both of `shape` (states, actions). Steps that
     grow geometrically converge linearly, as policy iteration does; their size is in units of the
-    spread of the action values, so that a policy does not depend on the scale of the rewards. A
+    spread of the action values, or of `most_spread` if that is less, so that a policy does not
+    depend on the scale of the rewards. A
     `step_size` is used as it is. Steps of one size converge no faster than their number grows, so
     that they seldom settle before `most_steps` where `tolerance` is small. A number of
     `mirror_steps` is taken in full; without one, the end is where a step changes the action
@@ -68,7 +70,7 @@ def settle(
     for taken in range(1, (mirror_steps or most_steps) + 1):
         values = np.asfortranarray(evaluate(softmax(exponents)))
         highest = values.max(axis=1)
-        spread = float((highest - values.min(axis=1)).max())
+        spread = min(float((highest - values.min(axis=1)).max()), most_spread)
         if step_size is None:
             # The sum of growing steps, in units of the last one.
             new_size = _SHARPNESS / spread if spread > 0 else 1.0

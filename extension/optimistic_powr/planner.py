@@ -66,3 +66,7 @@ class Planner:
     @property
     def _optimistic_prior(self) -> float:
         return self.returns.best if self.prior is None else self.prior
+
+    def health(self, time_limit: int | None) -> dict[str, float]:
+        """Facts for `powr.health`, by name."""
+        return {}

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from gymnasium.spaces import Box, Discrete
 from optimistic_powr import OptimisticPOWR
-from optimistic_powr.diagnosis import failure
+from optimistic_powr.diagnosis import lost_best
 from optimistic_powr.finite_planner import FinitePlanner
 from optimistic_powr.growing_steps import settle
 from optimistic_powr.track_record import TrackRecord
@@ -329,17 +329,17 @@ def test_bad_luck_at_first_does_not_rule_a_pair_out_for_ever():
 
 def test_a_best_return_that_never_came_again_is_a_failure_and_noise_is_not():
     lost = [1.0, *[0.0] * 38, 0.5]
-    assert "best return so far, 1, came in episode 1 of 40" in failure(lost)
-    assert failure(lost[:-1]) is None  # too few episodes
+    assert "best return so far, 1, came in episode 1 of 40" in lost_best(lost)
+    assert lost_best(lost[:-1]) is None  # too few episodes
     rng = np.random.default_rng(1000)
-    assert not any(failure(list(rng.normal(size=200))) for _ in range(500))
+    assert not any(lost_best(list(rng.normal(size=200))) for _ in range(500))
 
 
-def test_failure_is_warned_of_once_and_said_among_the_settings():
+def test_a_fault_is_warned_of_once_and_said_among_the_settings():
     agent = OptimisticPOWR(Paid(0.0), seed=1000)
     with pytest.warns(UserWarning, match="all 50 episodes so far had the return 0"):
         agent.learn(500)
-    assert "nothing was learned" in agent.settings_["failure"][1]
+    assert "nothing was learned" in agent.settings_["equal_returns"][1]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         agent.learn(100)

@@ -1,10 +1,11 @@
 """The tables of timesteps to threshold, of runs made up here, and the bandit."""
 
 import math
+from pathlib import Path
 
 import pandas as pd
-import sample_efficiency
 
+from extension import sample_efficiency
 from suite import config
 from suite.results.summary import Planned
 
@@ -28,12 +29,13 @@ def evaluations(*runs, exact=math.nan):
     )
 
 
+ROOT = Path(__file__).parents[1]
 RUNS = ([0.0, 0.9, 0.9, 0.9], [0.9, 0.0, 0.0, 0.0], [0.0, 0.0, 0.8, 0.9])
 
 
 def row(evaluations, threshold, seconds=(1.0,), algorithm="powr-default"):
     grid = [100, 200, 400, 800]
-    planned = Planned("Lake", algorithm, len(RUNS), grid, 0, "textbook", "library defaults")
+    planned = Planned("Lake", algorithm, len(RUNS), grid, "textbook", "library defaults")
     return sample_efficiency.row(planned, evaluations, threshold, list(seconds))
 
 
@@ -69,14 +71,15 @@ def test_the_car_is_judged_from_5000_timesteps_on(monkeypatch):
     assert row(evaluations(*RUNS), 0.8)["late below"] == "50.0%"
 
 
-def test_a_scale_without_runs_is_no_part_of_the_page(real_study, monkeypatch, tmp_path):
-    monkeypatch.setattr(sample_efficiency, "RESULTS", tmp_path)
+def test_a_scale_without_tables_is_no_part_of_the_page(tmp_path):
+    path = tmp_path / "study.yaml"
+    path.write_text((ROOT / "study.yaml").read_text())
+    study = config.load(path)
     for scale in sample_efficiency.MORE:
-        assert not sample_efficiency.has_runs(real_study, scale)
-    first = tmp_path / config.runs(real_study, "unseen")[0].path
-    first.parent.mkdir(parents=True)
-    first.touch()
-    assert sample_efficiency.has_runs(real_study, "unseen")
+        assert not sample_efficiency.has_tables(study, scale)
+    (study.results / "unseen").mkdir(parents=True)
+    (study.results / "unseen" / "evaluations.csv").touch()
+    assert sample_efficiency.has_tables(study, "unseen")
 
 
 def test_an_ablation_is_a_line_and_an_environment_a_column():

@@ -5,6 +5,9 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 from tasks.noise import CART_POLE_RANGES
+from tasks.operations import Maintenance, QueueAdmission
+
+from powr.tabular import TabularMDP
 
 MADE = {
     "Navigation-v0": {},
@@ -12,6 +15,17 @@ MADE = {
     "PendulumTorques-v0": {},
     "NoisyMountainCar-v0": {"noise": 0.01},
     "NoisyCartPole-v0": {"noise": 0.05},
+    "Inventory-v0": {},
+    "Maintenance-v0": {},
+    "QueueAdmission-v0": {},
+    "Pricing-v0": {},
+}
+LIMITS = {
+    "NoisyCartPole-v0": 500,
+    "Inventory-v0": 60,
+    "Maintenance-v0": 100,
+    "QueueAdmission-v0": 100,
+    "Pricing-v0": 40,
 }
 RIGHT, UP, LEFT, DOWN = range(4)
 every_task = pytest.mark.parametrize("name", MADE)
@@ -30,7 +44,7 @@ def trace(name, seed):
         seen.append(np.append(observation, reward))
         if terminated or truncated:
             seen.append(env.reset()[0])
-    return np.concatenate(seen)
+    return np.concatenate([np.atleast_1d(each) for each in seen])
 
 
 def mean_return(env, policy, episodes):
@@ -50,7 +64,7 @@ def mean_return(env, policy, episodes):
 @pytest.mark.filterwarnings("ignore:.*A Box observation space (minimum|maximum) value is")
 def test_keeps_to_the_interface_of_gymnasium(name):
     check_env(make(name).unwrapped, skip_render_check=True)
-    assert make(name).spec.max_episode_steps == (500 if "CartPole" in name else 200)
+    assert make(name).spec.max_episode_steps == LIMITS.get(name, 200)
 
 
 @every_task
@@ -145,3 +159,49 @@ def test_the_noise_is_a_share_of_each_range():
         ends.append(env.step(1)[0])
     # Angles and velocities act on one another within a step, by little.
     np.testing.assert_allclose(np.std(ends, axis=0), 0.01 * CART_POLE_RANGES, rtol=0.1)
+
+
+# -- operations -----------------------------------------------------------------------------------
+
+
+def order_up_to_16(stock):
+    return min(16 - stock, 12) if stock < 6 else 0
+
+
+def service_early(wear):
+    if wear < 2:
+        return Maintenance.RUN
+    return Maintenance.SERVICE if wear < 8 else Maintenance.REPLACE
+
+
+def admit_who_pays_for_the_wait(observation):
+    length, kind = observation
+    return QueueAdmission.ADMIT if length < (0, 1, 6)[kind] else QueueAdmission.REFUSE
+
+
+def one_price(_left):
+    return 25  # asks 26
+
+
+# A rule that one would write by hand, and the least share of the way from random play to the best
+# return of any policy that it goes.
+RULES = {
+    "Inventory-v0": (order_up_to_16, 0.95),
+    "Maintenance-v0": (service_early, 0.98),
+    "QueueAdmission-v0": (admit_who_pays_for_the_wait, 0.95),
+    "Pricing-v0": (one_price, 0.85),
+}
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_a_rule_by_hand_is_near_the_optimum_of_operations_and_plays_as_the_table_says(name):
+    env, (rule, share) = make(name), RULES[name]
+    mdp = TabularMDP.from_env(env)
+    shape = env.unwrapped.shape
+    observations = [parts[0] if len(shape) == 1 else parts for parts in np.ndindex(*shape)]
+    policy = np.eye(mdp.n_actions)[[rule(observation) for observation in observations]]
+    by_rule, optimum = mdp.expected_return(policy), mdp.optimal_return()
+    random = mdp.expected_return(np.full_like(policy, 1 / mdp.n_actions))
+    assert random + share * (optimum - random) < by_rule <= optimum
+    played = mean_return(env, rule, episodes=300)
+    assert played == pytest.approx(by_rule, abs=0.1 * (optimum - random))

@@ -10,31 +10,31 @@ from powr.tabular import TabularMDP
 from suite import config
 from suite.training import environments
 
-STUDY = config.load("envs.yaml")
-NAMES = [name for scale in ("unseen", "boxes") for name in STUDY["scales"][scale]["timesteps"]]
+STUDY = config.load("extension/study.yaml")
+NAMES = [name for scale in ("unseen", "boxes") for name in STUDY.scales[scale].timesteps]
 
 
 @pytest.mark.parametrize("name", [*NAMES, "LunarLander-v3"])
 def test_is_the_environment_of_the_fingerprint(name):
     if name == "LunarLander-v3":
         pytest.importorskip("Box2D", reason="needs requirements-lander.txt")
-    block = STUDY["environments"][name]
-    assert environments.check_fingerprint(block) == block["fingerprint"]
+    block = STUDY.environments[name]
+    assert environments.check_fingerprint(block.resolve()) == block.fingerprint
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_a_lake_is_the_random_map_of_its_seed_with_95_percent_of_its_optimum(seed):
     for name, is_slippery in (("FrozenLake-6x6", False), ("FrozenLake-slippery-6x6", True)):
-        block = STUDY["environments"][f"{name}-{seed}"]
+        block = STUDY.environments[f"{name}-{seed}"]
         expected = generate_random_map(size=6, p=0.8, seed=seed)
-        assert block["kwargs"] == {"desc": expected, "is_slippery": is_slippery}
-    optimum = TabularMDP.from_env(environments.make(block)).optimal_return()
-    assert block["thresholds"] == [math.floor(95 * optimum) / 100]
+        assert block.kwargs == {"desc": expected, "is_slippery": is_slippery}
+    optimum = TabularMDP.from_env(environments.make(block.resolve())).optimal_return()
+    assert block.thresholds == [math.floor(95 * optimum) / 100]
 
 
 def test_the_best_play_meets_the_threshold_of_blackjack():
-    block = STUDY["environments"]["Blackjack-v1"]
-    rng, env, total = np.random.default_rng(0), environments.make(block), 0.0
+    block = STUDY.environments["Blackjack-v1"]
+    rng, env, total = np.random.default_rng(0), environments.make(block.resolve()), 0.0
     n_hands = 20_000
     for seed in rng.integers(2**31, size=n_hands):
         hand, _ = env.reset(seed=int(seed))
@@ -44,7 +44,7 @@ def test_the_best_play_meets_the_threshold_of_blackjack():
             assert not truncated
         total += reward
     # Four standard errors of the mean are 0.027.
-    assert total / n_hands == pytest.approx(block["thresholds"][0], abs=0.027)
+    assert total / n_hands == pytest.approx(block.thresholds[0], abs=0.027)
 
 
 def best_play(total, dealer, usable_ace):

@@ -27,8 +27,6 @@ def seen(cells: pd.DataFrame, comparisons: pd.DataFrame, shown: Mapping[Case, st
     """About a dozen words on one sentence, from its rows; `shown` names the cases of interest."""
     cells, comparisons = (only(table, shown) for table in (cells, comparisons))
     statistics = set(comparisons["statistic"])
-    if "ratio of timesteps to threshold" in statistics:
-        return f"{ratio_to_the_best(cells)} times fewer than the best baseline needs"
     if "difference of returns" in statistics:
         return lower_at(comparisons)
     if any(each.startswith("share of runs") for each in statistics):
@@ -43,12 +41,6 @@ def only(table: pd.DataFrame, shown: Mapping[Case, str]) -> pd.DataFrame:
         for each in table[["protocol", "settings"]].itertuples(index=False, name=None)
     ]
     return table.assign(case=names)[[bool(name) for name in names]]
-
-
-def ratio_to_the_best(cells: pd.DataFrame) -> str:
-    """The range over environments of the ratio to the best baseline under its better settings."""
-    smallest = cells.dropna(subset="value").groupby("environment")["value"].min()
-    return f"{smallest.min():.0f} to {smallest.max():.0f}"
 
 
 def lower_at(comparisons: pd.DataFrame) -> str:
@@ -86,4 +78,6 @@ def places(cells: pd.DataFrame, shown: Mapping[Case, str]) -> str:
         names = list(rows.loc[rows["verdict"] == HOLDS, "case"])
         when = "always" if len(names) == len(shown) else " and ".join(names) or "never"
         where.setdefault(when, []).append(str(environment))
+    if list(where) == ["always"]:
+        return "on every environment"
     return "; ".join(f"{', '.join(places)}: {when}" for when, places in where.items())

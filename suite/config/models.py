@@ -372,8 +372,12 @@ class Study(Block):
         """Those of a scale, of all ablations (each once) or of the multiverse."""
         if scale == ABLATIONS and self.ablations:
             found = [each for plan in self.ablations.values() for each in plan.combinations()]
-            first = {(each.environment, each.algorithm, each.digest): each for each in found[::-1]}
-            return list(first.values())[::-1]
+            most: dict[tuple[str, str], Combination] = {}
+            for each in found:
+                shared = most.setdefault((each.environment, each.digest), each)
+                if each.seeds > shared.seeds:
+                    most[each.environment, each.digest] = each
+            return list(most.values())
         if scale == MULTIVERSE and self.multiverse:
             return self.multiverse.combinations()
         return self.scale(scale).combinations()

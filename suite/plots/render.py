@@ -14,34 +14,27 @@ import matplotlib.style
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from suite import SuiteError, config
 from suite.command import make_parser, write_result
 from suite.config.models import AUTHORS, DEEP_OF_SOURCE, LIBRARY, POWR
-from suite.plots.style import COLUMN_WIDTH, STYLE
+from suite.plots.style import COLUMN_WIDTH, FAINT, SMALL, STYLE
 from suite.results.tables import read_table
 
 # Modules of suite/plots that `draw` a figure. TABLES names the tables that one is drawn from; a
 # figure without it shows the paper's algorithms at a scale, and is drawn from its `Tables`.
 FIGURES = (
-    *("training_curves", "threshold_boxplots", "ranking"),
+    *("answer", "training_curves", "threshold_boxplots", "ranking"),
     *("multiverse", "theory"),
 )
-PANELS_A_ROW = 3
+PANELS_PER_ROW = 3
 # Nothing that changes from one drawing to the next: no date, no version of the drawing library.
 METADATA = {
     "pdf": {"Creator": None, "Producer": None, "CreationDate": None},
     "svg": {"Creator": None, "Date": None},
     "png": {"Software": None},
 }
-SETTINGS = {
-    POWR: "POWR is the paper's algorithm with the settings that its authors probably used, who "
-    "evaluate the sampled policy.",
-    DEEP_OF_SOURCE[LIBRARY]: "Baselines with library defaults, deterministic.",
-    DEEP_OF_SOURCE[AUTHORS]: "Baselines with the settings that the paper's authors probably used, "
-    "deterministic.",
-}
+SETTINGS = {LIBRARY: "library defaults", AUTHORS: "authors' settings"}
 
 
 class Tables(NamedTuple):
@@ -65,9 +58,10 @@ def read_tables(folder: Path) -> Tables:
 
 
 def of_paper(tables: Tables, source: str) -> Tables:
-    """What the paper's figures show: POWR by both its policies, and the baselines of a source.
+    """What the paper's figures show: POWR, and the greedy policies of the baselines of a source.
 
-    The result treats each policy of POWR as an algorithm, such as powr-sampled.
+    POWR acts by its sampled policy, which the authors evaluate. Beside baselines with the authors'
+    settings its greedy policy is shown too, as an algorithm of its own, powr-greedy.
     """
     kind_of = dict(zip(tables.summary["algorithm"], tables.summary["kind"], strict=True))
     if not {POWR, DEEP_OF_SOURCE[source]} & set(kind_of.values()):
@@ -76,11 +70,12 @@ def of_paper(tables: Tables, source: str) -> Tables:
         )
 
     def chosen(table: pd.DataFrame) -> pd.DataFrame:
-        kinds = table["algorithm"].map(kind_of)
-        own = kinds == POWR
-        baseline = (kinds == DEEP_OF_SOURCE[source]) & (table["policy"] == "deterministic")
-        split = table["algorithm"] + "-" + table["policy"]
-        return table.assign(algorithm=table["algorithm"].where(~own, split))[own | baseline]
+        kinds, greedy = table["algorithm"].map(kind_of), table["policy"] == "deterministic"
+        powr = (kinds == POWR) & (~greedy | (source == AUTHORS))
+        names = table["algorithm"].str.removesuffix("-authors")
+        shown = table.assign(algorithm=names.mask(powr & greedy, names + "-greedy"))
+        shown = shown[powr | (kinds == DEEP_OF_SOURCE[source]) & greedy]
+        return shown.sort_values("algorithm", key=lambda names: names != "powr", kind="stable")
 
     return Tables(*map(chosen, tables))
 
@@ -91,17 +86,14 @@ def deterministic(tables: Tables) -> Tables:
 
 
 def settings_note(summary: pd.DataFrame) -> str:
-    """Which algorithms a figure shows, and under which settings they were trained."""
-    return " ".join(SETTINGS[kind] for kind in SETTINGS if kind in set(summary["kind"]))
-
-
-def seeds_note(summary: pd.DataFrame) -> str:
-    """How many seeds a figure shows, and how many runs are missing."""
+    """How many seeds a figure shows of which baselines, in a few words."""
     planned = summary["seeds_planned"].iloc[0]
+    kinds = set(summary["kind"])
+    sources = [source for source, kind in DEEP_OF_SOURCE.items() if kind in kinds]
+    baselines = f"baselines with {' and '.join(SETTINGS[each] for each in sources)}"
     pairs = summary.drop_duplicates(["environment", "algorithm"])
-    missing = missing_note(pairs["seeds"], pairs["seeds_planned"]).strip(" .")
-    seeds = f"{planned} seeds" if planned > 1 else "1 seed"
-    return f"{seeds} ({missing})" if missing else seeds
+    missing = missing_note(pairs["seeds"], pairs["seeds_planned"])
+    return f"{planned} seeds{f', {baselines}' if sources else ''}.{missing}"
 
 
 def missing_note(there: pd.Series, planned: pd.Series) -> str:
@@ -111,9 +103,9 @@ def missing_note(there: pd.Series, planned: pd.Series) -> str:
 
 def make_panels(environments: Sequence[str], height: float) -> tuple[Figure, list[Axes]]:
     """A figure with one titled panel per environment, three in a row, each `height` inches tall."""
-    rows = math.ceil(len(environments) / PANELS_A_ROW)
+    rows = math.ceil(len(environments) / PANELS_PER_ROW)
     figure = Figure(figsize=(COLUMN_WIDTH, rows * height), layout="constrained")
-    columns = min(len(environments), PANELS_A_ROW)
+    columns = min(len(environments), PANELS_PER_ROW)
     panels = figure.subplots(rows, columns, squeeze=False).flatten().tolist()
     for panel in panels[len(environments) :]:
         panel.remove()
@@ -122,19 +114,35 @@ def make_panels(environments: Sequence[str], height: float) -> tuple[Figure, lis
     return figure, panels[: len(environments)]
 
 
-def set_time_axis(panel: Axes, first: float, last: float) -> None:
-    """Timesteps in log scale, one label per decade, or three where there are hardly any decades."""
+def set_time_axis(panel: Axes, first: float, last: float, *, has_never: bool = False) -> float:
+    """Timesteps in log scale, and the place of what never happens, right of an axis that has it."""
+    low, high = 0.8 * first, 1.25 * last
+    never = high * (high / low) ** 0.16
     panel.set_xscale("log")
-    panel.set_xlim(0.8 * first, 1.25 * last)
-    subs = (1,) if last >= 20 * first else (1, 2, 5)
-    panel.xaxis.set_major_locator(LogLocator(subs=subs, numticks=99))
-    panel.xaxis.set_minor_formatter(NullFormatter())
-    if len(subs) > 1:
-        panel.xaxis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
+    steps = (1,) if last >= 20 * first else (1, 2, 5)
+    ticks = [step * 10**decade for decade in range(10) for step in steps]
+    ticks = [tick for tick in ticks if low <= tick <= high]
+    labels = list(map(short_number, ticks))
+    if has_never:
+        panel.axvline(math.sqrt(high * never), color="0.6", lw=0.6, label="_end")
+        ticks, labels = [*ticks, never], [*labels, "never"]
+    panel.set_xticks(ticks, labels)
+    panel.set_xticks([], minor=True)
+    panel.set_xlim(low, high * (high / low) ** 0.25 if has_never else high)
+    return never
 
 
 def add_note(figure: Figure, text: str) -> None:
-    figure.supxlabel(textwrap.fill(text, 110, break_on_hyphens=False), fontsize=6.5, color="0.3")
+    note = textwrap.fill(text, 110, break_on_hyphens=False)
+    figure.supxlabel(note, fontsize=SMALL, color=FAINT)
+
+
+def short_number(value: float) -> str:
+    """1,000 as 1k and a million as 1M, for a short axis."""
+    for size, letter in ((1_000_000, "M"), (1_000, "k")):
+        if value >= size:
+            return f"{value / size:g}{letter}"
+    return f"{value:g}"
 
 
 def number(value: float) -> str:
@@ -168,7 +176,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--authors",
         action="store_true",
-        help="show the baselines with the authors' probable settings, not with library defaults; "
+        help="show the baselines with the authors' settings, not with library defaults; "
         "the file's name then ends in _authors",
     )
     options = parser.parse_args(arguments)

@@ -1,7 +1,7 @@
 """One look for every figure: sizes, fonts, and the look of each algorithm.
 
-An algorithm differs from the others in colour, line and marker. The colours differ in lightness
-too, so that they survive grey print and the common kinds of colour blindness.
+The colours stay apart with every common kind of colour blindness, without the shapes
+(tests/plots/test_style.py).
 """
 
 from __future__ import annotations
@@ -9,12 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from suite.config.models import KINDS
+
 COLUMN_WIDTH = 5.5  # inches, the text width of a one-column paper
+FAINT, SMALL = "0.35", 6.0  # of what explains, and is not data
 
 STYLE = {
     "font.family": "DejaVu Sans",  # shipped with matplotlib, so that all machines draw it alike
     "font.size": 7,
-    "axes.titlesize": 8,
+    "figure.titlesize": 8.5,
+    "figure.titleweight": "bold",
+    "figure.labelsize": 7,
+    "axes.titlesize": 7.5,
     "axes.labelsize": 7,
     "xtick.labelsize": 6.5,
     "ytick.labelsize": 6.5,
@@ -25,8 +31,6 @@ STYLE = {
     "axes.spines.right": False,
     "xtick.major.width": 0.6,
     "ytick.major.width": 0.6,
-    "xtick.minor.width": 0.4,
-    "xtick.minor.size": 1.5,
     "xtick.major.size": 2.5,
     "ytick.major.size": 2.5,
     "grid.color": "0.9",
@@ -50,33 +54,36 @@ class Look(NamedTuple):
 
 
 KNOWN = {
-    "powr": Look("#B2182B", (), "o", 1.5),
-    "a2c": Look("#000000", (1, 1), "s", 1.0),
-    "dqn": Look("#332288", (4, 1.5), "^", 1.0),
-    "ppo": Look("#1E88E5", (7, 2), "D", 1.0),
-    "trpo": Look("#E69F00", (5, 1.5, 1, 1.5), "v", 1.0),
+    "powr": Look("#B2182B", (), "o", 1.8),
+    "a2c": Look("#000000", (1, 1), "s", 1.2),
+    "dqn": Look("#332288", (4, 1.5), "^", 1.2),
+    "ppo": Look("#1E88E5", (7, 2), "D", 1.2),
+    "trpo": Look("#E69F00", (5, 1.5, 1, 1.5), "v", 1.2),
 }
 # Policies are shown apart for POWR alone: in one colour, since it is one algorithm.
-SAMPLED = KNOWN["powr"]._replace(dashes=(2, 1), marker="d")
+GREEDY = KNOWN["powr"]._replace(dashes=(2, 1), marker="d", width=0.8)
 SPARE = (
-    Look("#44AA99", (2, 2), "P", 1.0),
-    Look("#CC79A7", (3, 1, 1, 1, 1, 1), "X", 1.0),
-    Look("#117733", (8, 1, 2, 1), "<", 1.0),
-    Look("#6B7A00", (1, 3), ">", 1.0),
+    Look("#336666", (2, 2), "P", 1.0),
+    Look("#BB77BB", (3, 1, 1, 1, 1, 1), "X", 1.0),
+    Look("#6633DD", (8, 1, 2, 1), "<", 1.0),
+    Look("#8A8A66", (1, 3), ">", 1.0),
 )
+# Of the kinds of algorithm in the ranking: the deep ones in blue, and orange.
+OF_KIND = {
+    kind: Look(look.colour, (), marker, 1.1)
+    for kind, look, marker in zip(
+        KINDS,
+        (KNOWN["powr"], SPARE[1], SPARE[0], KNOWN["ppo"], KNOWN["dqn"], KNOWN["a2c"]),
+        "oPs^Dv",
+        strict=True,
+    )
+}
 
 
 def looks(algorithms: Iterable[str]) -> dict[str, Look]:
-    """The look of each algorithm; those that the paper does not have share the spare ones.
-
-    Under the authors' settings an algorithm looks as under its own, where that is not there too.
-    """
+    """The look of each algorithm; those that the paper does not have share the spare ones."""
     algorithms = list(algorithms)
-    known = {"powr-sampled": SAMPLED}
-    for name in algorithms:
-        own = name.removesuffix("-authors").removesuffix("-deterministic")
-        if name in KNOWN or (own in KNOWN and own not in algorithms):
-            known[name] = KNOWN[own]
+    known = {**KNOWN, "powr-greedy": GREEDY}
     others = [name for name in algorithms if name not in known]
     spare = {name: SPARE[i % len(SPARE)] for i, name in enumerate(others)}
     return {name: known.get(name) or spare[name] for name in algorithms}

@@ -1,4 +1,4 @@
-"""Figure 1: mean return over timesteps in log scale, with the range over seeds."""
+"""Figure 1: mean return over timesteps in log scale, with the range over seeds of POWR."""
 
 from __future__ import annotations
 
@@ -14,17 +14,15 @@ from matplotlib.ticker import FixedLocator, FuncFormatter
 from suite.names import algorithm_name
 from suite.plots import render
 from suite.plots.render import Tables
-from suite.plots.style import Look, looks
+from suite.plots.style import FAINT, Look, looks
 
-EVALUATIONS_A_MARKER = 10
-MARKER: dict[str, Any] = {"markersize": 3, "markeredgewidth": 0}
-THRESHOLD_LINE: dict[str, Any] = {"color": "0.3", "lw": 0.8, "dashes": (5, 3)}
+THRESHOLD_LINE: dict[str, Any] = {"color": FAINT, "lw": 0.8, "dashes": (5, 3)}
 # Where returns exceed the threshold by this factor, a linear axis would squash all others.
 SQUASHING = 20
 
 
 def draw(tables: Tables) -> Figure:
-    figure, panels = render.make_panels(tables.environments, height=2.3)
+    figure, panels = render.make_panels(tables.environments, height=2.2)
     look_of = looks(tables.algorithms)
     for panel, environment in zip(panels, tables.environments, strict=True):
         curves = tables.curves[tables.curves["environment"] == environment]
@@ -33,16 +31,19 @@ def draw(tables: Tables) -> Figure:
             panel.text(0.5, 0.5, "no run", ha="center", transform=panel.transAxes)
         else:
             draw_panel(panel, curves, sorted(levels.unique()), look_of)
-    for panel in panels[:: render.PANELS_A_ROW]:
+    for panel in panels[:: render.PANELS_PER_ROW]:
         panel.set_ylabel(panel.get_ylabel() or "mean return")
-    columns = 4 if max(map(len, look_of)) > 9 else 7
-    figure.legend(handles=legend_handles(look_of), loc="outside upper center", ncols=columns)
-    settings, seeds = render.settings_note(tables.summary), render.seeds_note(tables.summary)
-    render.add_note(
-        figure,
-        f"{settings} Line: mean return, band: minimum to maximum over {seeds}. A line starts with "
-        "the first evaluation and ends with training.",
-    )
+    settings = render.settings_note(tables.summary)
+    render.add_note(figure, f"Lines: means; band: minimum to maximum of POWR. {settings}")
+    handles = [
+        *(
+            Line2D([], [], label=algorithm_name(name), **each.line)
+            for name, each in look_of.items()
+        ),
+        Line2D([], [], label="threshold", **THRESHOLD_LINE),
+    ]
+    places: dict[str, Any] = {"loc": "outside upper center", "ncols": 7, "columnspacing": 1.4}
+    figure.legend(handles=handles, labelcolor="linecolor", handlelength=2.4, **places)
     return figure
 
 
@@ -52,20 +53,14 @@ def draw_panel(
     render.set_time_axis(panel, curves["timestep"].min(), curves["timestep"].max())
     for order, (algorithm, look) in enumerate(reversed(look_of.items())):
         curve = curves[curves["algorithm"] == algorithm]
-        band: dict[str, Any] = {"color": look.colour, "alpha": 0.13, "lw": 0, "label": algorithm}
-        panel.fill_between(curve["timestep"], curve["min"], curve["max"], **band)
-        panel.plot(
-            curve["timestep"],
-            curve["mean"],
-            label=algorithm,
-            marker=look.marker,
-            markevery=(2 * order, EVALUATIONS_A_MARKER),  # staggered: curves may coincide
-            zorder=3 + order / 100,
-            **look.line,
-            **MARKER,
-        )
+        if algorithm == "powr":  # more than one band could not be told apart
+            band: dict[str, Any] = {"color": look.colour, "alpha": 0.2, "lw": 0}
+            low_high = curve["min"], curve["max"]
+            panel.fill_between(curve["timestep"], *low_high, label=algorithm, **band)
+        zorder = 3 + order / 100
+        panel.plot(curve["timestep"], curve["mean"], label=algorithm, zorder=zorder, **look.line)
     for threshold in thresholds:
-        panel.axhline(threshold, zorder=2, **THRESHOLD_LINE)
+        panel.axhline(threshold, zorder=2, label="threshold", **THRESHOLD_LINE)
         alone = len(thresholds) == 1
         side = "center" if alone else "bottom" if threshold == thresholds[-1] else "top"
         panel.annotate(
@@ -73,8 +68,7 @@ def draw_panel(
             (1.02, threshold),
             xycoords=panel.get_yaxis_transform(),
             va=side,
-            fontsize=6.5,
-            color=THRESHOLD_LINE["color"],
+            color=FAINT,
         )
     set_return_axis(panel, curves, thresholds)
     panel.set_xlabel("timesteps")
@@ -98,11 +92,3 @@ def set_return_axis(panel: Axes, curves: pd.DataFrame, thresholds: list[float]) 
     else:
         margin = 0.05 * (high - low)
         panel.set_ylim(low - margin, high + margin)
-
-
-def legend_handles(look_of: dict[str, Look]) -> list[Line2D]:
-    algorithms = [
-        Line2D([], [], label=algorithm_name(name), marker=look.marker, **look.line, **MARKER)
-        for name, look in look_of.items()
-    ]
-    return [*algorithms, Line2D([], [], label="threshold", **THRESHOLD_LINE)]

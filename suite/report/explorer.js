@@ -1,134 +1,113 @@
-// The interactive figures: curves, a threshold to drag, and what follows from it.
-// All that the reader chooses is in `view`, and the address holds what differs from the defaults.
+// The charts to explore: curves, a threshold to drag, and when each run reaches it.
+// What the reader chooses is in `view`, and the address holds what differs from the defaults.
 const explorer = (() => {
   const data = JSON.parse(document.getElementById("explorer-data").textContent);
   const root = document.getElementById("explorer");
   const $ = (id) => document.getElementById(id);
-  const ROW_HEIGHT = 28;
-  const FEWEST_FOR_A_BOX = 3;
+  const ROW = 19; // height of a row of points, in pixels
+  const REACH = 30; // pixels within which the pointer finds a seed
   const SQUASHING = 20; // as in suite/plots/training_curves.py
-  const REACH = 40; // pixels within which the pointer finds a seed
-
-  const environmentOf = new Map(data.environments.map((entry) => [entry.name, entry]));
-  const algorithmOf = new Map(data.algorithms.map((entry) => [entry.key, entry]));
-  const defaults = {
-    environment: data.environments[0].name,
-    policy: "deterministic",
-    arrival: "first",
-    x: "log",
-    y: "auto",
-    reference: data.algorithms[0].key,
+  const LAPSES = 1 / 20; // as in suite/results/arrivals.py
+  const OPTIONS = {
+    starts: ["random", "fixed"],
+    policies: ["both", "greedy", "sampled"],
+    times: ["first", "lasting"],
+    x: ["log", "linear"],
+    y: ["auto", "linear", "log"],
+    band: ["off", "on"],
   };
-  // At first the page shows what the paper's figures show.
-  const offAtFirst = data.algorithms
-    .filter((algorithm) => !algorithm.shown)
-    .map((algorithm) => algorithm.key);
-  const view = { ...defaults, off: new Set(offAtFirst), threshold: {}, theme: "" };
-  let curves = null;
-  let boxes = null;
-  let hovered = null; // { group, run, place }
-  let announcing = 0;
+  const algorithmOf = new Map(data.algorithms.map((each) => [each.key, each]));
+  const offAtFirst = data.algorithms.filter(({ shown }) => !shown).map(({ key }) => key);
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const view = {};
+  let hovered = null; // { panel, line, run, place }
 
-  // -- what is shown -------------------------------------------------------------------------
+  const element = (tag, properties = {}, ...children) => {
+    const made = Object.assign(document.createElement(tag), properties);
+    made.append(...children);
+    return made;
+  };
 
-  const environment = () => environmentOf.get(view.environment);
-  const threshold = () => view.threshold[view.environment] ?? environment().thresholds[0];
-  const returnsOf = (run) => run[view.policy] ?? run.deterministic;
-  const policyOf = (run) => (run[view.policy] ? view.policy : "deterministic");
-  const groups = () => environment().groups.filter((group) => !view.off.has(group.algorithm));
-  const colourOf = (key) => algorithmOf.get(key)[isDark() ? "dark" : "light"];
+  /** A colour as a canvas can use it, lighter on dark paper. */
+  function colour(text) {
+    $("probe").style.color = dark.matches ? `color-mix(in srgb, ${text} 60%, white)` : text;
+    return getComputedStyle($("probe")).color;
+  }
 
-  /** A colour of the style sheet as a canvas can use it. */
   function css(name) {
     $("probe").style.color = `var(${name})`;
     return getComputedStyle($("probe")).color;
   }
 
-  function isDark() {
-    if (view.theme) return view.theme === "dark";
-    return matchMedia("(prefers-color-scheme: dark)").matches;
+  // -- what is shown -------------------------------------------------------------------------
+
+  const thresholdOf = (panel) => view.threshold[panel.name] ?? panel.thresholds[0];
+
+  /** One line per algorithm and policy; runs that are missing leave a line without any. */
+  function linesOf(panel) {
+    const wanted = view.policies === "both" ? ["greedy", "sampled"] : [view.policies];
+    return panel[view.starts]
+      .filter((group) => !view.off.has(group.algorithm))
+      .flatMap((group) => {
+        const own = wanted.filter((policy) => policy in group.policies);
+        const shown = group.runs.length || view.policies === "sampled" ? own : ["greedy"];
+        return shown.map((policy) => ({
+          ...algorithmOf.get(group.algorithm),
+          policy,
+          timesteps: group.timesteps,
+          curve: group.policies[policy],
+          runs: group.runs.map((run) => ({ seed: run.seed, file: run.file, returns: run[policy] })),
+        }));
+      })
+      .sort((a, b) => data.algorithms.findIndex(({ key }) => key === a.key) -
+        data.algorithms.findIndex(({ key }) => key === b.key));
   }
 
-  function arrivalsOf(group) {
-    const arrival =
-      view.arrival === "first" ? statistics.firstArrival : statistics.lastingArrival;
-    return group.runs.map((run) => arrival(group.timesteps, returnsOf(run), threshold()));
+  const nameOf = (line) => line.name + (line.policy === "sampled" ? ", sampled" : "");
+
+  /** Timesteps to the threshold, infinite for a run that never reaches it. */
+  function timeOf(line, run, threshold) {
+    const above = run.returns.map((value) => value >= threshold);
+    if (view.times === "first") return line.timesteps[above.indexOf(true)] ?? Infinity;
+    let [time, lapses] = [Infinity, 0];
+    for (let i = above.length - 1; i >= 0; i -= 1) {
+      lapses += above[i] ? 0 : 1;
+      if (above[i] && lapses <= LAPSES * (above.length - i)) time = line.timesteps[i];
+    }
+    return time;
   }
 
-  function groupOf(key) {
-    return environment().groups.find((group) => group.algorithm === key);
+  const timesOf = (panel, line) => line.runs.map((run) => timeOf(line, run, thresholdOf(panel)));
+
+  function median(times) {
+    const sorted = [...times].sort((a, b) => a - b);
+    const middle = Math.floor(sorted.length / 2);
+    return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
   }
 
-  /** Everything that follows from the threshold, for one algorithm. */
-  function outcome(group) {
-    const times = arrivalsOf(group);
-    const reference = groupOf(view.reference);
-    const compared = reference && reference !== group && reference.runs.length && times.length;
-    return {
-      times,
-      arrived: times.filter(Number.isFinite).length,
-      median: statistics.median(times),
-      ...(compared ? statistics.probabilitySmaller(arrivalsOf(reference), times) : {}),
-    };
+  /** Over all that could be shown, so that no switch moves an axis or a threshold. */
+  function rangeOf(panel) {
+    const groups = [...panel.random, ...panel.fixed];
+    const curves = groups.flatMap((group) => Object.values(group.policies));
+    const values = [...curves.flatMap((curve) => [...curve.min, ...curve.max]), ...panel.thresholds];
+    const times = groups.flatMap((group) => [group.timesteps[0], group.timesteps.at(-1)]);
+    const ends = (all) => all.reduce(([a, b], v) => [Math.min(a, v), Math.max(b, v)], [Infinity, -Infinity]);
+    return { returns: ends(values), times: ends(times) };
   }
 
-  /** Over both policies, so that switching between them moves neither axis nor threshold. */
-  function returnRange() {
-    const both = (run) => [...run.deterministic, ...(run.sampled ?? [])];
-    const all = environment().groups.flatMap((group) => group.runs.flatMap(both));
-    return [...all, ...environment().thresholds].reduce(
-      ([low, high], value) => [Math.min(low, value), Math.max(high, value)],
-      [Infinity, -Infinity],
-    );
-  }
-
-  function timeRange() {
-    const grids = environment().groups.map((group) => group.timesteps);
-    return [Math.min(...grids.map((g) => g[0])), Math.max(...grids.map((g) => g.at(-1)))];
-  }
-
-  function isLogReturn() {
-    if (view.y !== "auto") return view.y === "log";
-    const scale = Math.max(1, ...environment().thresholds.map(Math.abs));
-    return returnRange()[0] < -SQUASHING * scale;
-  }
-
-  /** One press of an arrow key: about a hundredth of the threshold of envs.yaml, a power of ten. */
-  function thresholdStep() {
-    const size = Math.abs(environment().thresholds[0]) || 1;
-    return 10 ** Math.round(Math.log10(size / 100));
-  }
+  const isLogReturn = (panel) =>
+    view.y === "auto"
+      ? panel.range.returns[0] < -SQUASHING * Math.max(1, ...panel.thresholds.map(Math.abs))
+      : view.y === "log";
 
   // -- words ---------------------------------------------------------------------------------
 
   const whole = new Intl.NumberFormat("en");
   const compact = new Intl.NumberFormat("en", { notation: "compact" });
   const decimal = new Intl.NumberFormat("en", { maximumSignificantDigits: 6 });
-  const minus = (text) => text.replace("-", "\u2212");
-  const returnText = (value) => minus(decimal.format(value));
-
-  function timeText(time, group) {
-    return Number.isFinite(time) ? whole.format(time) : `> ${whole.format(group.timesteps.at(-1))}`;
-  }
-
-  function pText(value) {
-    if (value === undefined) return "";
-    return value < 0.001 ? value.toExponential(1).replace("e-", "e\u2212") : value.toPrecision(2);
-  }
-
-  function nameOf(group) {
-    const own = group.runs.length && !group.runs[0][view.policy];
-    return algorithmOf.get(group.algorithm).name + (own ? " (deterministic)" : "");
-  }
+  const returnText = (value) => decimal.format(value).replace("-", "\u2212");
 
   // -- charts --------------------------------------------------------------------------------
-
-  function timeTicks([low, high]) {
-    if (view.x === "linear") return undefined;
-    const decades = Math.log10(high / low);
-    const factors = decades < 2 ? [1, 2, 5] : [1];
-    return powers(low, high, factors);
-  }
 
   function powers(low, high, factors) {
     const ticks = [];
@@ -139,128 +118,104 @@ const explorer = (() => {
   }
 
   /** Where a signed logarithm turns linear: two decades below the largest return. */
-  function linearReach([low, high]) {
-    return 10 ** (Math.floor(Math.log10(Math.max(Math.abs(low), Math.abs(high), 1e-9))) - 2);
-  }
+  const linearReach = (ends) => 10 ** (Math.floor(Math.log10(Math.max(...ends.map(Math.abs), 1e-9))) - 2);
 
   function returnTicks([low, high]) {
-    const reach = linearReach([low, high]);
-    const largest = Math.max(Math.abs(low), Math.abs(high));
-    const sizes = powers(reach, largest, low < 0 && high < 0 ? [1, 2, 5] : [1]);
-    const ticks = [...sizes.map((size) => -size).reverse(), 0, ...sizes];
-    return ticks.filter((tick) => tick >= low && tick <= high);
+    const sizes = powers(linearReach([low, high]), Math.max(-low, high), low < 0 && high < 0 ? [1, 2, 5] : [1]);
+    return [...sizes.map((size) => -size).reverse(), 0, ...sizes].filter((tick) => tick >= low && tick <= high);
   }
 
-  function axis(options) {
-    return {
-      stroke: () => css("--faint"),
-      grid: { stroke: () => css("--grid"), width: 1 },
-      ticks: { show: false },
-      font: "12px system-ui, sans-serif",
-      ...options,
-    };
-  }
+  const axis = (options) => ({
+    stroke: () => css("--faint"),
+    grid: { stroke: () => css("--grid"), width: 1 },
+    ticks: { show: false },
+    font: "12px system-ui, sans-serif",
+    ...options,
+  });
 
-  function timeAxis(label) {
-    const [first, last] = timeRange();
+  function timeAxis(panel, label) {
+    const [first, last] = panel.range.times;
+    const isLog = view.x === "log";
+    const range = isLog ? [0.85 * first, 1.2 * last] : [0, 1.03 * last];
     return {
-      scale: {
-        time: false,
-        distr: view.x === "log" ? 3 : 1,
-        range: () => (view.x === "log" ? [0.85 * first, 1.2 * last] : [0, 1.03 * last]),
-      },
+      scale: { time: false, distr: isLog ? 3 : 1, range: () => range },
       axis: axis({
         label,
-        labelSize: label ? 22 : 0,
+        labelSize: 18,
         labelFont: "12px system-ui, sans-serif",
-        size: 28,
-        ...(view.x === "log" && { splits: () => timeTicks([0.85 * first, 1.2 * last]) }),
+        size: 24,
+        ...(isLog && { splits: () => powers(...range, [1]) }),
         values: (_, ticks) => ticks.map((tick) => compact.format(tick)),
       }),
     };
   }
 
-  function sideWidth() {
-    const names = groups().map((group) => nameOf(group).length);
-    return Math.min(Math.max(48, 7.2 * Math.max(0, ...names) + 14), 0.4 * root.clientWidth);
-  }
-
   function frame(box, height, options, rows) {
     box.replaceChildren();
-    return new uPlot(
-      {
-        width: box.clientWidth,
-        height,
-        padding: [10, 14, 0, 0],
-        legend: { show: false },
-        cursor: { drag: { x: false, y: false }, points: { show: false }, x: true, y: false },
-        ...options,
-      },
-      rows,
-      box,
-    );
+    const cursor = { drag: { x: false, y: false }, points: { show: false }, x: true, y: false };
+    const size = { width: box.clientWidth, height };
+    return new uPlot({ ...size, legend: { show: false }, cursor, ...options }, rows, box);
   }
 
-  function drawCurves() {
-    curves?.destroy();
-    const shown = groups().filter((group) => group.runs.length);
-    const timesteps = [...new Set(shown.flatMap((group) => group.timesteps))].sort((a, b) => a - b);
+  function drawCurves(panel) {
+    panel.curves?.destroy();
+    const lines = linesOf(panel).filter((line) => line.runs.length);
+    const timesteps = [...new Set(lines.flatMap((line) => line.timesteps))].sort((a, b) => a - b);
     const rows = [timesteps];
     const series = [{}];
     const bands = [];
-    for (const group of shown) {
-      const algorithm = algorithmOf.get(group.algorithm);
-      const colour = colourOf(group.algorithm);
-      const place = new Map(group.timesteps.map((timestep, index) => [timestep, index]));
-      const seeds = group.runs.map(returnsOf);
-      const over = (statistic) =>
-        timesteps.map((timestep) =>
-          place.has(timestep) ? statistic(seeds.map((s) => s[place.get(timestep)])) : null,
-        );
-      const line = { spanGaps: true, points: { show: false } };
-      bands.push({ series: [series.length + 1, series.length], fill: `${colour}22` });
-      rows.push(over((v) => Math.min(...v)), over((v) => Math.max(...v)));
-      rows.push(over((v) => v.reduce((sum, value) => sum + value, 0) / v.length));
-      series.push({ ...line, width: 0 }, { ...line, width: 0 });
-      series.push({ ...line, stroke: colour, width: algorithm.width, dash: algorithm.dashes });
+    for (const line of lines) {
+      const stroke = colour(line.colour);
+      const place = new Map(line.timesteps.map((timestep, index) => [timestep, index]));
+      const at = (values) => timesteps.map((timestep) => values[place.get(timestep)] ?? null);
+      const style = { spanGaps: true, points: { show: false } };
+      if (view.band === "on") {
+        bands.push({ series: [series.length + 1, series.length], fill: stroke.replace("rgb(", "rgba(").replace(")", ", 0.13)") });
+        rows.push(at(line.curve.min), at(line.curve.max));
+        series.push({ ...style, width: 0 }, { ...style, width: 0 });
+      }
+      rows.push(at(line.curve.mean));
+      const width = line.key === "powr" ? 2.75 : 1.5;
+      series.push({ ...style, stroke, width, dash: line.policy === "sampled" ? [5, 4] : [] });
     }
-    const [low, high] = returnRange();
+    const [low, high] = panel.range.returns;
+    const isLog = isLogReturn(panel);
     const margin = 0.05 * (high - low || 1);
-    const isLog = isLogReturn();
     const stretched = (value) => value + (value < 0 ? -0.3 : 0.3) * Math.abs(value);
     const range = isLog
       ? [low < 0 ? stretched(low) : 0, high > 0 ? stretched(high) : 0.9 * high]
       : [low - margin, high + margin];
-    const time = timeAxis("timesteps");
-    curves = frame(
-      $("curves"),
-      Math.max(280, Math.min(420, root.clientWidth * 0.5)),
+    const time = timeAxis(panel, "timesteps");
+    panel.curves = frame(
+      panel.boxes.curves,
+      320,
       {
-        scales: {
-          x: time.scale,
-          y: { distr: isLog ? 4 : 1, asinh: linearReach(range), range: () => range },
-        },
+        padding: [10, 8, 0, 0],
+        scales: { x: time.scale, y: { distr: isLog ? 4 : 1, asinh: linearReach(range), range: () => range } },
         axes: [
           time.axis,
           axis({
-            size: sideWidth(),
+            size: 54,
             ...(isLog && { splits: () => returnTicks(range) }),
             values: (_, ticks) => ticks.map(returnText),
           }),
         ],
         series,
         bands,
-        hooks: { draw: [drawThreshold, drawSeeds], setCursor: [pointAtSeed] },
+        hooks: {
+          draw: [(u) => drawThreshold(panel, u), (u) => drawSeeds(panel, u)],
+          setCursor: [(u) => point(panel, u, seedsNear(panel, u))],
+        },
       },
       rows,
     );
-    addHandle();
+    addHandle(panel);
   }
 
-  function drawThreshold(u) {
-    placeHandle();
-    const y = u.valToPos(threshold(), "y", true);
+  function drawThreshold(panel, u) {
+    placeHandle(panel);
     const { ctx, bbox } = u;
+    const y = u.valToPos(thresholdOf(panel), "y", true);
     ctx.save();
     ctx.strokeStyle = css("--ink");
     ctx.lineWidth = devicePixelRatio;
@@ -272,132 +227,106 @@ const explorer = (() => {
     ctx.restore();
   }
 
-  /** The seeds of the algorithm under the pointer, thin, and the one under it, thick. */
-  function drawSeeds(u) {
-    if (!hovered || view.off.has(hovered.group.algorithm)) return;
-    const { group, run, place } = hovered;
-    const { ctx } = u;
+  /** The seeds of the line under the pointer, thin, and the one under it, thick. */
+  function drawSeeds(panel, u) {
+    if (hovered?.panel !== panel) return;
+    const { line, run, place } = hovered;
+    const { ctx, bbox } = u;
+    const at = (each, index) => [
+      u.valToPos(line.timesteps[index], "x", true),
+      u.valToPos(each.returns[index], "y", true),
+    ];
     ctx.save();
     ctx.beginPath();
-    ctx.rect(u.bbox.left, u.bbox.top, u.bbox.width, u.bbox.height);
+    ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
     ctx.clip();
-    ctx.strokeStyle = ctx.fillStyle = colourOf(group.algorithm);
-    for (const each of group.runs) {
-      ctx.lineWidth = (each === run ? 2.5 : 0.75) * devicePixelRatio;
+    ctx.strokeStyle = ctx.fillStyle = colour(line.colour);
+    for (const each of line.runs) {
+      ctx.lineWidth = (each.seed === run.seed ? 2.5 : 0.75) * devicePixelRatio;
       ctx.beginPath();
-      returnsOf(each).forEach((value, index) => {
-        ctx.lineTo(u.valToPos(group.timesteps[index], "x", true), u.valToPos(value, "y", true));
-      });
+      each.returns.forEach((_, index) => ctx.lineTo(...at(each, index)));
       ctx.stroke();
     }
-    const x = u.valToPos(group.timesteps[place], "x", true);
-    const y = u.valToPos(returnsOf(run)[place], "y", true);
-    drawDot(ctx, x, y, 5);
+    drawDot(ctx, ...at(run, place), 5, true);
     ctx.restore();
   }
 
-  function drawDot(ctx, x, y, radius) {
+  function drawDot(ctx, x, y, radius, isFull) {
+    const [fill, stroke] = isFull ? [ctx.fillStyle, css("--paper")] : [css("--paper"), ctx.fillStyle];
     ctx.save();
     ctx.beginPath();
     ctx.arc(x, y, radius * devicePixelRatio, 0, 2 * Math.PI);
+    ctx.fillStyle = fill;
+    ctx.strokeStyle = stroke;
+    ctx.lineWidth = (isFull ? 1 : 1.5) * devicePixelRatio;
     ctx.fill();
-    ctx.lineWidth = devicePixelRatio;
-    ctx.strokeStyle = css("--paper");
     ctx.stroke();
     ctx.restore();
   }
 
-  function drawBoxes() {
-    boxes?.destroy();
-    const shown = groups();
-    const time = timeAxis("timesteps to the threshold");
-    boxes = frame(
-      $("boxes"),
-      Math.max(1, shown.length) * ROW_HEIGHT + 64,
+  function drawPoints(panel) {
+    panel.points?.destroy();
+    const lines = linesOf(panel);
+    const time = timeAxis(panel, "timesteps to the threshold");
+    panel.points = frame(
+      panel.boxes.points,
+      Math.max(1, lines.length) * ROW + 52,
       {
-        scales: { x: time.scale, y: { range: () => [-0.5, shown.length - 0.5], dir: -1 } },
+        padding: [8, 58, 0, 0], // counts stand at the right, beside the points and not over them
+        scales: { x: time.scale, y: { range: () => [-0.5, lines.length - 0.5], dir: -1 } },
         axes: [
           time.axis,
           axis({
-            size: sideWidth(),
+            size: 116,
             stroke: () => css("--ink"),
-            splits: () => shown.map((_, row) => row),
-            values: () => shown.map(nameOf),
+            splits: () => lines.map((_, row) => row),
+            values: () => lines.map(nameOf),
             grid: { show: false },
           }),
         ],
         series: [{}, { show: false }],
-        hooks: { draw: [(u) => shown.forEach((group, row) => drawRow(u, group, row))],
-          setCursor: [pointAtArrival] },
+        hooks: {
+          draw: [(u) => lines.forEach((line, row) => drawRow(panel, u, line, row))],
+          setCursor: [(u) => point(panel, u, timesNear(panel, u, lines))],
+        },
       },
-      [timeRange(), [0, 0]],
+      [panel.range.times, [0, 0]],
     );
   }
 
-  const heightInRow = (group, index) =>
-    0.42 * ((index - (group.runs.length - 1) / 2) / Math.max(1, group.runs.length));
+  const offset = (line, index) => 0.5 * ((index - (line.runs.length - 1) / 2) / Math.max(1, line.runs.length));
 
-  function drawRow(u, group, row) {
-    const { ctx } = u;
-    const times = arrivalsOf(group);
-    const end = group.timesteps.at(-1);
-    const x = (time) => u.valToPos(Math.min(time, end), "x", true);
-    const y = (offset) => u.valToPos(row + offset, "y", true);
-    const [middle, half] = [y(0), Math.abs(y(0.32) - y(0))];
+  function drawRow(panel, u, line, row) {
+    const { ctx, bbox } = u;
+    const times = timesOf(panel, line);
+    const reached = times.filter(Number.isFinite);
+    const x = (time) => u.valToPos(time, "x", true);
+    const y = (value) => u.valToPos(row + value, "y", true);
     ctx.save();
-    ctx.strokeStyle = css("--faint");
-    ctx.lineWidth = 1.5 * devicePixelRatio;
-    ctx.beginPath();
-    ctx.moveTo(x(end), middle - half);
-    ctx.lineTo(x(end), middle + half);
-    ctx.stroke();
-    ctx.strokeStyle = ctx.fillStyle = colourOf(group.algorithm);
-    if (times.length >= FEWEST_FOR_A_BOX && times.every(Number.isFinite)) {
-      const [low, q1, q2, q3, high] = [0, 0.25, 0.5, 0.75, 1].map((share) =>
-        x(statistics.quantile(times, share)),
-      );
-      ctx.globalAlpha = 0.25;
-      ctx.fillRect(q1, middle - half, Math.max(q3 - q1, 1), 2 * half);
-      ctx.globalAlpha = 1;
-      ctx.lineWidth = devicePixelRatio;
-      ctx.strokeRect(q1, middle - half, Math.max(q3 - q1, 1), 2 * half);
-      ctx.beginPath();
-      ctx.moveTo(low, middle);
-      ctx.lineTo(q1, middle);
-      ctx.moveTo(q3, middle);
-      ctx.lineTo(high, middle);
-      ctx.stroke();
-      ctx.lineWidth = 3 * devicePixelRatio;
-      ctx.beginPath();
-      ctx.moveTo(q2, middle - half);
-      ctx.lineTo(q2, middle + half);
-      ctx.stroke();
+    ctx.fillStyle = ctx.strokeStyle = colour(line.colour);
+    if (Number.isFinite(median(times))) {
+      ctx.fillRect(x(median(times)) - 1.5 * devicePixelRatio, y(-0.4), 3 * devicePixelRatio, y(0.4) - y(-0.4));
     }
     times.forEach((time, index) => {
-      if (Number.isFinite(time)) drawDot(ctx, x(time), y(heightInRow(group, index)), 3);
+      if (Number.isFinite(time)) drawDot(ctx, x(time), y(offset(line, index)), 3, line.policy === "greedy");
     });
-    const never = times.filter((time) => !Number.isFinite(time)).length;
-    if (never || !times.length) {
-      ctx.font = `${12 * devicePixelRatio}px system-ui, sans-serif`;
-      ctx.textBaseline = "middle";
-      ctx.textAlign = "right";
-      const text = times.length ? `${never} of ${times.length} never` : "no run";
-      ctx.fillText(text, x(end) - 6 * devicePixelRatio, middle);
-    }
+    ctx.font = `${12 * devicePixelRatio}px system-ui, sans-serif`;
+    ctx.textBaseline = "middle";
+    const text = times.length ? `${reached.length} of ${times.length}` : "not run";
+    ctx.fillText(text, bbox.left + bbox.width + 8 * devicePixelRatio, y(0));
     ctx.restore();
   }
 
   // -- the threshold -------------------------------------------------------------------------
 
-  function addHandle() {
-    const handle = document.createElement("div");
-    handle.id = "handle";
-    handle.tabIndex = 0;
+  function addHandle(panel) {
+    const handle = element("div", { className: "handle", tabIndex: 0 }, element("span"));
     handle.setAttribute("role", "slider");
     handle.setAttribute("aria-orientation", "vertical");
-    handle.setAttribute("aria-label", "Threshold: return that counts as learned");
-    handle.append(document.createElement("span"));
-    curves.over.append(handle);
+    handle.setAttribute("aria-label", `Return on ${panel.name} that counts as learned`);
+    panel.handle = handle;
+    panel.curves.over.append(handle);
+    placeHandle(panel);
     handle.addEventListener("pointerdown", (event) => {
       handle.setPointerCapture(event.pointerId);
       event.preventDefault();
@@ -405,507 +334,310 @@ const explorer = (() => {
     });
     handle.addEventListener("pointermove", (event) => {
       if (!handle.hasPointerCapture(event.pointerId)) return;
-      const y = event.clientY - curves.over.getBoundingClientRect().top;
-      setThreshold(rounded(curves.posToVal(y, "y"), curves.posToVal(y - 1, "y")));
+      const y = event.clientY - panel.curves.over.getBoundingClientRect().top;
+      const [value, beside] = [y, y - 1].map((place) => panel.curves.posToVal(place, "y"));
+      // To as many digits as a pixel of the axis can tell apart.
+      const step = 10 ** Math.floor(Math.log10(Math.abs(value - beside) || 1));
+      setThreshold(panel, Math.round(value / step) * step);
     });
     handle.addEventListener("keydown", (event) => {
       const steps = { ArrowUp: 1, ArrowRight: 1, ArrowDown: -1, ArrowLeft: -1, PageUp: 10, PageDown: -10 };
-      const [low, high] = returnRange();
-      if (event.key in steps) setThreshold(threshold() + steps[event.key] * thresholdStep());
-      else if (event.key === "Home") setThreshold(low);
-      else if (event.key === "End") setThreshold(high);
-      else return;
+      if (!(event.key in steps)) return;
+      setThreshold(panel, thresholdOf(panel) + steps[event.key] * panel.step);
       event.preventDefault();
-      event.stopPropagation();
     });
   }
 
-  /** To as many digits as a pixel of the axis can tell apart. */
-  function rounded(value, beside) {
-    const step = 10 ** Math.floor(Math.log10(Math.abs(value - beside) || 1));
-    return Math.round(value / step) * step;
-  }
-
-  function placeHandle() {
-    const handle = $("handle");
-    const [low, high] = returnRange();
-    handle.style.top = `${curves.valToPos(threshold(), "y")}px`;
-    handle.firstChild.textContent = returnText(threshold());
-    handle.setAttribute("aria-valuenow", threshold());
-    handle.setAttribute("aria-valuetext", `a return of ${returnText(threshold())}`);
-    handle.setAttribute("aria-valuemin", low);
-    handle.setAttribute("aria-valuemax", high);
-    const input = $("threshold");
-    if (document.activeElement !== input) input.value = threshold();
-    input.step = thresholdStep();
-    for (const button of $("registered").children) {
-      button.setAttribute("aria-pressed", Number(button.value) === threshold());
-    }
-  }
-
-  function setThreshold(value) {
-    const [low, high] = returnRange();
-    const within = Math.min(high, Math.max(low, value));
-    view.threshold[view.environment] = Number(within.toPrecision(10));
-    curves.redraw(false);
-    followThreshold();
-  }
-
-  function followThreshold() {
-    boxes.redraw(false);
-    fillTable();
-    remember();
-    clearTimeout(announcing);
-    announcing = setTimeout(announce, 700);
-  }
-
-  function announce() {
-    const parts = groups().map((group) => {
-      const { arrived, median } = outcome(group);
-      return `${nameOf(group)} ${arrived} of ${group.runs.length}, median ${timeText(median, group)}`;
-    });
-    $("announcement").textContent =
-      `Threshold ${returnText(threshold())}, ${view.arrival} arrival: ${parts.join("; ")}.`;
-  }
-
-  // -- the table that follows it -------------------------------------------------------------
-
-  function fillTable() {
-    const table = $("outcomes");
-    const name = algorithmOf.get(view.reference).name;
-    for (const place of root.querySelectorAll(".reference")) place.textContent = name;
-    const body = table.tBodies[0];
-    const shown = groups();
-    const kept = new Map([...body.rows].map((row) => [row.dataset.key, row]));
-    shown.forEach((group, place) => {
-      const row = kept.get(group.algorithm) ?? document.createElement("tr");
-      kept.delete(group.algorithm);
-      row.dataset.key = group.algorithm;
-      row.dataset.place = place;
-      fillRow(row, group);
-      body.append(row);
-    });
-    for (const row of kept.values()) row.remove();
-    tables.refresh(table);
-  }
-
-  function fillRow(row, group) {
-    const { times, arrived, median, effect, pValue } = outcome(group);
-    const algorithm = algorithmOf.get(group.algorithm);
-    const ends = [Math.min(...times), Math.max(...times)].map((time) => timeText(time, group));
-    const cells = [
-      [nameOf(group)],
-      [algorithm.source],
-      [`${arrived} of ${times.length}`, arrived],
-      [times.length ? timeText(median, group) : "no run", median],
-      [arrived ? `${ends[0]} to ${ends[1]}` : "never", Math.min(...times)],
-      [effect === undefined ? "" : `${(100 * effect).toFixed(0)}% of pairs`, effect ?? Infinity],
-      [pText(pValue), pValue ?? Infinity],
-    ];
-    cells.forEach(([text, key], column) => {
-      const cell = row.cells[column] ?? row.appendChild(document.createElement(column ? "td" : "th"));
-      if (!column) cell.scope = "row";
-      if (column < 2) cell.className = "word";
-      cell.textContent = text;
-      if (key !== undefined) cell.dataset.sort = key;
-    });
-    row.cells[6].dataset.exact = pValue ?? "";
-    row.cells[6].classList.toggle("clear", pValue <= data.level);
-  }
-
-  // -- seeds under the pointer or the arrow keys ---------------------------------------------
-
-  function nearest(u, candidates) {
-    const { left, top } = u.cursor;
-    if (left < 0) return null;
-    let best = null;
-    let least = REACH;
-    for (const { x, y, found } of candidates(left)) {
-      const distance = Math.hypot(x - left, y - top);
-      if (distance < least) [least, best] = [distance, found];
-    }
-    return best;
-  }
-
-  function pointAtSeed(u) {
-    const found = nearest(u, function* (left) {
-      const time = u.posToVal(left, "x");
-      for (const group of groups()) {
-        const after = group.timesteps.findIndex((timestep) => timestep >= time);
-        const end = group.timesteps.length - 1;
-        const places = after < 0 ? [end] : after ? [after - 1, after] : [0];
-        for (const place of places) {
-          const x = u.valToPos(group.timesteps[place], "x");
-          for (const run of group.runs) {
-            yield { x, y: u.valToPos(returnsOf(run)[place], "y"), found: { group, run, place } };
-          }
-        }
-      }
-    });
-    showSeed(u, found);
-  }
-
-  function pointAtArrival(u) {
-    const found = nearest(u, function* () {
-      for (const [row, group] of groups().entries()) {
-        const times = arrivalsOf(group);
-        for (const [index, run] of group.runs.entries()) {
-          const time = Math.min(times[index], group.timesteps.at(-1));
-          yield {
-            x: u.valToPos(time, "x"),
-            y: u.valToPos(row + heightInRow(group, index), "y"),
-            found: { group, run, place: group.timesteps.indexOf(time) },
-          };
-        }
-      }
-    });
-    showSeed(u, found);
-  }
-
-  function showSeed(u, found) {
-    const tip = $("tip");
-    if (!found) {
-      if (hovered) {
-        hovered = null;
-        curves.redraw(false);
-      }
-      tip.hidden = true;
-      return;
-    }
-    hovered = found;
-    curves.redraw(false);
-    describeSeed(found);
-    const over = u.over.getBoundingClientRect();
-    const frameBox = root.getBoundingClientRect();
-    const left = over.left - frameBox.left + u.cursor.left;
-    tip.hidden = false;
-    tip.replaceChildren(...seedLines(found));
-    tip.style.top = `${over.top - frameBox.top + u.cursor.top + 16}px`;
-    tip.style.left = `${Math.max(0, Math.min(left + 12, root.clientWidth - tip.offsetWidth - 4))}px`;
-  }
-
-  function seedLines({ group, run, place }) {
-    const lines = [
-      `${nameOf(group)}, seed ${run.seed}`,
-      `return ${returnText(returnsOf(run)[place])} at timestep ${whole.format(group.timesteps[place])}`,
-      run.file,
-    ];
-    return lines.map((text) => {
-      const line = document.createElement("div");
-      line.textContent = text;
-      return line;
-    });
-  }
-
-  function describeSeed({ group, run, place }) {
-    const link = document.createElement("a");
-    link.href = run.file.split("/").map(encodeURIComponent).join("/");
-    link.textContent = run.file;
-    $("seed").replaceChildren(
-      `${nameOf(group)}, seed ${run.seed}: return ${returnText(returnsOf(run)[place])} ` +
-        `at timestep ${whole.format(group.timesteps[place])}, run file `,
-      link,
+  function placeHandle(panel) {
+    const { handle } = panel;
+    const value = thresholdOf(panel);
+    if (!handle?.isConnected) return;
+    handle.style.top = `${panel.curves.valToPos(value, "y")}px`;
+    handle.firstChild.textContent = returnText(value);
+    const [low, high] = panel.range.returns;
+    Object.entries({ now: value, text: `a return of ${returnText(value)}`, min: low, max: high }).forEach(
+      ([key, each]) => handle.setAttribute(`aria-value${key}`, each),
     );
+    if (document.activeElement !== panel.input) panel.input.value = value;
+    for (const button of panel.buttons) button.setAttribute("aria-pressed", Number(button.value) === value);
   }
 
-  /** Left and right walk along a run, up and down from seed to seed and from line to line. */
-  function walk(event) {
-    const shown = groups().filter((group) => group.runs.length);
-    const moves = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
-    if (!shown.length || !(event.key in moves)) return;
-    event.preventDefault();
-    const all = shown.flatMap((group) => group.runs.map((run) => ({ group, run })));
-    const [along, across] = moves[event.key];
-    const index = hovered ? all.findIndex((each) => each.run === hovered.run) : -1;
-    const next = index < 0 ? all[0] : all[(index + across + all.length) % all.length];
-    const place = index < 0 ? 0 : hovered.place + along;
-    hovered = { ...next, place: Math.max(0, Math.min(place, next.group.timesteps.length - 1)) };
-    curves.redraw(false);
-    describeSeed(hovered);
+  function setThreshold(panel, value) {
+    const [low, high] = panel.range.returns;
+    view.threshold[panel.name] = Number(Math.min(high, Math.max(low, value)).toPrecision(10));
+    panel.curves.redraw(false);
+    panel.points.redraw(false);
+    remember();
+  }
+
+  // -- what is under the pointer -------------------------------------------------------------
+
+  function* seedsNear(panel, u) {
+    const time = u.posToVal(u.cursor.left, "x");
+    for (const line of linesOf(panel)) {
+      const after = line.timesteps.findIndex((timestep) => timestep >= time);
+      const end = line.timesteps.length - 1;
+      for (const place of after < 0 ? [end] : after ? [after - 1, after] : [0]) {
+        const x = u.valToPos(line.timesteps[place], "x");
+        for (const run of line.runs) yield { x, y: u.valToPos(run.returns[place], "y"), line, run, place };
+      }
+    }
+  }
+
+  function* timesNear(panel, u, lines) {
+    for (const [row, line] of lines.entries()) {
+      for (const [index, time] of timesOf(panel, line).entries()) {
+        const place = line.timesteps.indexOf(time);
+        const y = u.valToPos(row + offset(line, index), "y");
+        if (place >= 0) yield { x: u.valToPos(time, "x"), y, line, run: line.runs[index], place };
+      }
+    }
+  }
+
+  function point(panel, u, candidates) {
+    const { left, top } = u.cursor;
+    let [found, least] = [null, REACH];
+    for (const each of left < 0 ? [] : candidates) {
+      const distance = Math.hypot(each.x - left, each.y - top);
+      if (distance < least) [found, least] = [each, distance];
+    }
+    if (!found && !hovered) return;
+    hovered = found && { panel, ...found };
+    panel.curves.redraw(false);
+    const tip = $("tip");
+    tip.hidden = !found;
+    if (!found) return;
+    const { line, run, place } = found;
+    const words = [
+      `${nameOf(line)}, seed ${run.seed}`,
+      `return ${returnText(run.returns[place])} at timestep ${whole.format(line.timesteps[place])}`,
+      run.file.replace("../", ""),
+    ];
+    tip.replaceChildren(...words.map((text) => element("div", {}, text)));
+    const [over, frameBox] = [u.over, root].map((each) => each.getBoundingClientRect());
+    const right = root.clientWidth - tip.offsetWidth - 4;
+    tip.style.top = `${over.top - frameBox.top + top + 16}px`;
+    tip.style.left = `${Math.max(0, Math.min(over.left - frameBox.left + left + 12, right))}px`;
   }
 
   // -- switches ------------------------------------------------------------------------------
 
-  function choices(id, pairs, chosen, change) {
-    const box = $(id);
-    for (const [value, text] of pairs) {
-      const label = document.createElement("label");
-      const input = document.createElement("input");
-      Object.assign(input, { type: "radio", name: id, value });
-      input.addEventListener("change", () => change(value));
-      label.append(input, ` ${text}`);
-      box.append(label);
+  const panels = data.environments.map((environment) => {
+    const panel = { ...environment, range: null, boxes: {}, buttons: [] };
+    panel.range = rangeOf(panel);
+    panel.step = 10 ** Math.round(Math.log10((Math.abs(panel.thresholds[0]) || 1) / 100));
+    panel.input = element("input", { type: "number", step: panel.step, ariaLabel: `Threshold on ${panel.name}` });
+    panel.input.addEventListener("input", () => {
+      if (panel.input.value !== "") setThreshold(panel, panel.input.valueAsNumber);
+    });
+    for (const value of panel.thresholds) {
+      const button = element("button", { type: "button", value }, returnText(value));
+      button.addEventListener("click", () => setThreshold(panel, value));
+      panel.buttons.push(button);
     }
-    box.choose = (value) => {
-      for (const input of box.querySelectorAll("input")) input.checked = input.value === value;
-    };
-    box.choose(chosen);
-  }
+    for (const name of ["curves", "points"]) {
+      panel.boxes[name] = element("div", { className: name });
+      panel.boxes[name].addEventListener("pointerleave", () => ($("tip").hidden = true));
+    }
+    const controls = element("p", {}, "Threshold ", panel.input, " ", ...panel.buttons);
+    const section = element("section", { className: "panel" }, element("h3", {}, panel.name), controls);
+    section.append(panel.boxes.curves, panel.boxes.points);
+    $("panels").append(section);
+    return panel;
+  });
 
-  function addSwitches() {
-    data.kinds.forEach((kind, index) => {
-      const own = data.algorithms.filter((algorithm) => algorithm.kind === index);
-      if (!own.length) return;
-      const set = document.createElement("fieldset");
-      const legend = document.createElement("legend");
-      const all = document.createElement("input");
-      Object.assign(all, { type: "checkbox", value: kind, className: "kind" });
-      const name = document.createElement("label");
-      name.append(all, ` ${kind}`);
-      legend.append(name);
-      set.append(legend);
-      all.addEventListener("change", () => {
-        for (const { key } of own) view.off[all.checked ? "delete" : "add"](key);
+  for (const [key, values] of Object.entries(OPTIONS)) {
+    for (const value of values.filter((each) => each !== "auto")) {
+      const input = element("input", { type: "radio", name: key, value });
+      input.addEventListener("change", () => {
+        view[key] = value;
         draw();
       });
-      const box = document.createElement("div");
-      box.append(...own.map(algorithmSwitch));
-      set.append(box);
-      $("switches").append(set);
-    });
+      $(key).append(element("label", {}, input, ` ${value}`));
+    }
   }
 
-  function algorithmSwitch(algorithm) {
-    const label = document.createElement("label");
-    const input = document.createElement("input");
-    Object.assign(input, { type: "checkbox", value: algorithm.key, className: "algorithm" });
+  for (const kind of new Set(data.algorithms.map((each) => each.kind))) {
+    const legend = element("legend", {}, kind);
+    $("algorithms").append(element("fieldset", {}, legend, ...data.algorithms.filter((each) => each.kind === kind).map(switchOf)));
+  }
+
+  function switchOf({ key, name, colour: text }) {
+    const input = element("input", { type: "checkbox", value: key });
     input.addEventListener("change", () => {
-      view.off[input.checked ? "delete" : "add"](algorithm.key);
+      view.off[input.checked ? "delete" : "add"](key);
       draw();
     });
-    const swatch = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-    swatch.setAttribute("viewBox", "0 0 28 8");
-    swatch.setAttribute("class", "swatch");
-    swatch.setAttribute("aria-hidden", "true");
-    const line = document.createElementNS("http://www.w3.org/2000/svg", "line");
-    const place = { x1: 0, x2: 28, y1: 4, y2: 4, "stroke-width": 2.5 };
-    for (const [key, value] of Object.entries(place)) line.setAttribute(key, value);
-    line.setAttribute("stroke-dasharray", algorithm.dashes.join(" "));
-    swatch.append(line);
-    label.append(input, swatch, algorithm.name);
-    return label;
+    const swatch = element("i");
+    swatch.style.background = text;
+    return element("label", {}, input, swatch, name);
   }
 
-  function showSwitches() {
-    const here = new Set(environment().groups.map((group) => group.algorithm));
-    for (const input of root.querySelectorAll("input.algorithm")) {
-      input.checked = !view.off.has(input.value);
-      input.disabled = !here.has(input.value);
-      input.parentElement.querySelector("line").setAttribute("stroke", colourOf(input.value));
+  function draw() {
+    hovered = null;
+    $("tip").hidden = true;
+    for (const key of Object.keys(OPTIONS)) {
+      for (const input of $(key).querySelectorAll("input")) input.checked = input.value === view[key];
     }
-    for (const kind of root.querySelectorAll("input.kind")) {
-      const own = [...kind.closest("fieldset").querySelectorAll("input.algorithm")];
-      const on = own.filter((input) => input.checked).length;
-      kind.checked = on > 0;
-      kind.indeterminate = on > 0 && on < own.length;
+    for (const input of $("algorithms").querySelectorAll("input")) input.checked = !view.off.has(input.value);
+    for (const panel of panels) {
+      drawCurves(panel);
+      drawPoints(panel);
     }
-    $("environments").choose(view.environment);
-    $("policies").choose(view.policy);
-    $("arrivals").choose(view.arrival);
-    $("x-axis").choose(view.x);
-    $("y-axis").choose(isLogReturn() ? "log" : "linear");
-    $("reference").value = view.reference;
-    $("registered").replaceChildren(
-      ...environment().thresholds.map((value) => {
-        const button = document.createElement("button");
-        Object.assign(button, { type: "button", value, textContent: returnText(value) });
-        button.addEventListener("click", () => setThreshold(value));
-        return button;
-      }),
-    );
-  }
-
-  function addControls() {
-    const names = data.environments.map(({ name }) => [name, name]);
-    const set = (key) => (value) => {
-      view[key] = value;
-      hovered = null;
-      draw();
-    };
-    choices("environments", names, view.environment, set("environment"));
-    choices("policies", [["deterministic", "deterministic"], ["sampled", "sampled"]], view.policy, set("policy"));
-    choices("arrivals", [["first", "first"], ["lasting", "lasting"]], view.arrival, set("arrival"));
-    choices("x-axis", [["log", "log"], ["linear", "linear"]], view.x, set("x"));
-    choices("y-axis", [["linear", "linear"], ["log", "log"]], "linear", set("y"));
-    addSwitches();
-    for (const { key, name } of data.algorithms) $("reference").append(new Option(name, key));
-    $("reference").addEventListener("change", (event) => set("reference")(event.target.value));
-    $("threshold").addEventListener("input", (event) => {
-      if (event.target.value !== "") setThreshold(event.target.valueAsNumber);
-    });
-    $("curves").addEventListener("keydown", walk);
-    $("reset").addEventListener("click", () => restore(""));
-    $("copy").addEventListener("click", copyLink);
-    $("theme").addEventListener("click", () => {
-      view.theme = isDark() ? "light" : "dark";
-      draw();
-    });
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
-    for (const element of root.querySelectorAll("[data-leave]")) {
-      element.addEventListener("pointerleave", () => ($("tip").hidden = true));
-    }
+    remember();
   }
 
   // -- the address ---------------------------------------------------------------------------
 
-  const sortable = [...document.querySelectorAll("table")];
-  const verdicts = [...document.querySelectorAll("details.claim")];
-
   function address() {
     const found = new URLSearchParams();
-    for (const key of Object.keys(defaults)) {
-      if (view[key] !== defaults[key]) found.set(key, view[key]);
+    for (const [key, values] of Object.entries(OPTIONS)) {
+      if (view[key] !== values[0]) found.set(key, view[key]);
     }
-    for (const [name, value] of Object.entries(view.threshold)) {
-      if (value !== environmentOf.get(name).thresholds[0]) found.append("threshold", `${name}:${value}`);
+    for (const { name, thresholds } of panels) {
+      const value = view.threshold[name] ?? thresholds[0];
+      if (value !== thresholds[0]) found.append("threshold", `${name}:${value}`);
     }
-    const off = data.algorithms.map(({ key }) => key).filter((key) => view.off.has(key));
-    if (off.join() !== offAtFirst.join()) found.set("off", off.join(" "));
-    if (view.theme) found.set("theme", view.theme);
-    const open = verdicts.filter((verdict) => verdict.open).map((verdict) => verdict.id);
-    if (open.length) found.set("open", open.join(" "));
-    sortable.forEach((table, index) => {
-      const order = tables.order(table);
-      if (order) found.append("sort", `${index}:${order.column}:${order.direction}`);
-    });
+    const off = [...view.off].sort();
+    if (off.join() !== [...offAtFirst].sort().join()) found.set("off", off.join(" "));
     return found.toString();
   }
 
   function remember() {
     const place = address();
-    const plain = location.hash && !location.hash.includes("=");
-    if (!place && plain) return;
+    if (!place && !location.hash.includes("=")) return;
     history.replaceState(null, "", place ? `#${place}` : location.pathname + location.search);
   }
-
-  const OPTIONS = {
-    environment: (value) => environmentOf.has(value),
-    policy: (value) => ["deterministic", "sampled"].includes(value),
-    arrival: (value) => ["first", "lasting"].includes(value),
-    x: (value) => ["log", "linear"].includes(value),
-    y: (value) => ["auto", "log", "linear"].includes(value),
-    reference: (value) => algorithmOf.has(value),
-  };
 
   /** Show the view of an address; what it does not know is left at its default. */
   function restore(text) {
     const asked = new URLSearchParams(text);
-    for (const key of Object.keys(defaults)) {
-      view[key] = asked.has(key) && OPTIONS[key](asked.get(key)) ? asked.get(key) : defaults[key];
+    for (const [key, values] of Object.entries(OPTIONS)) {
+      view[key] = values.includes(asked.get(key)) ? asked.get(key) : values[0];
     }
     view.threshold = {};
     for (const entry of asked.getAll("threshold")) {
-      const [, name, value] = entry.match(/^(.*):(.*)$/) ?? [];
-      if (environmentOf.has(name) && value !== "" && Number.isFinite(Number(value))) {
-        view.threshold[name] = Number(value);
-      }
+      const [, name, value] = entry.match(/^(.*):(.+)$/) ?? [];
+      if (Number.isFinite(Number(value))) view.threshold[name] = Number(value);
     }
     const off = asked.has("off") ? asked.get("off").split(" ") : offAtFirst;
     view.off = new Set(off.filter((key) => algorithmOf.has(key)));
-    view.theme = ["dark", "light"].includes(asked.get("theme")) ? asked.get("theme") : "";
-    const open = (asked.get("open") ?? "").split(" ");
-    for (const verdict of verdicts) verdict.open = open.includes(verdict.id);
-    const orders = new Map(asked.getAll("sort").map((entry) => [entry.split(":")[0], entry]));
     draw();
-    sortable.forEach((table, index) => {
-      const [, column, direction] = (orders.get(String(index)) ?? ":0:none").split(":");
-      const known = Number(column) in table.tHead.rows[0].cells;
-      const direct = ["ascending", "descending"].includes(direction);
-      if (known && (direct || tables.order(table))) tables.arrange(table, Number(column), direction);
-    });
-    remember();
   }
 
-  async function copyLink() {
-    remember();
-    try {
-      await navigator.clipboard.writeText(location.href);
-      $("copied").textContent = "Copied: the link opens this view.";
-    } catch {
-      $("copied").textContent = "The address of this page opens this view.";
-    }
-  }
-
-  function readAddress(event) {
+  /** Open what the address names, and everything around it, and go there. */
+  function follow() {
     const text = location.hash.slice(1);
     if (text.includes("=")) {
       restore(text);
-      if (event) $("figures").scrollIntoView(); // a link was followed in the page
-    } else if (text) {
-      $(decodeURIComponent(text))?.closest("details")?.setAttribute("open", "");
+      return $("explore").scrollIntoView();
     }
+    const target = $(decodeURIComponent(text));
+    if (!target) return undefined;
+    target.querySelector(":scope > details")?.setAttribute("open", "");
+    for (let around = target; around; around = around.parentElement) {
+      if (around.tagName === "DETAILS") around.open = true;
+    }
+    return target.scrollIntoView();
+  }
+
+  // -- downloads: from the page itself, so that they work from disk -----------------------------
+
+  function save(name, content, type) {
+    const link = element("a", { href: URL.createObjectURL(new Blob([content], { type })), download: name });
+    document.body.append(link);
+    link.click();
+    link.remove();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  }
+
+  const bytes = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+
+  /** One row per evaluation, or per run; a run that never reaches the threshold has an empty cell. */
+  function rowsOf(chart) {
+    const head = ["environment", "starts", "algorithm", "policy", "seed"];
+    const rows = [[...head, ...(chart === "curves" ? ["timestep", "return"] : ["threshold", "timesteps", `${view.times}_time`])]];
+    for (const panel of panels) {
+      for (const line of linesOf(panel)) {
+        for (const run of line.runs) {
+          const key = [panel.name, view.starts, line.key, line.policy, run.seed];
+          if (chart === "curves") {
+            run.returns.forEach((value, index) => rows.push([...key, line.timesteps[index], value]));
+          } else {
+            const time = timeOf(line, run, thresholdOf(panel));
+            rows.push([...key, thresholdOf(panel), line.timesteps.at(-1), Number.isFinite(time) ? time : ""]);
+          }
+        }
+      }
+    }
+    return rows;
+  }
+
+  /** The three charts side by side on paper, under their names and above those of the lines. */
+  function picture(chart) {
+    const line = 20 * devicePixelRatio;
+    const charts = panels.map((panel) => panel[chart].ctx.canvas);
+    const canvas = element("canvas");
+    const ctx = canvas.getContext("2d");
+    const font = `${13 * devicePixelRatio}px system-ui, sans-serif`;
+    const lines = new Map(panels.flatMap(linesOf).map((each) => [nameOf(each), each]));
+    const height = Math.max(...charts.map((each) => each.height));
+    canvas.width = charts.reduce((sum, each) => sum + each.width + line, line);
+    const columns = Math.max(1, Math.floor((canvas.width - 2 * line) / (8 * line)));
+    canvas.height = height + (4 + Math.ceil(lines.size / columns)) * line;
+    ctx.fillStyle = css("--paper");
+    ctx.fillRect(0, 0, canvas.width, canvas.height);
+    ctx.textBaseline = "middle";
+    ctx.font = font;
+    let left = line;
+    charts.forEach((each, index) => {
+      ctx.fillStyle = css("--ink");
+      const { name } = panels[index];
+      ctx.fillText(`${name}, ${view.starts} starts, threshold ${returnText(thresholdOf(panels[index]))}`, left, line);
+      ctx.drawImage(each, left, 2 * line);
+      left += each.width + line;
+    });
+    [...lines.values()].forEach((each, index) => {
+      const [x, y] = [line + 8 * line * (index % columns), height + (3 + Math.floor(index / columns)) * line];
+      ctx.strokeStyle = colour(each.colour);
+      ctx.lineWidth = 2.5 * devicePixelRatio;
+      ctx.setLineDash(each.policy === "sampled" ? [5 * devicePixelRatio, 4 * devicePixelRatio] : []);
+      ctx.beginPath();
+      ctx.moveTo(x, y);
+      ctx.lineTo(x + 1.5 * line, y);
+      ctx.stroke();
+      ctx.fillStyle = css("--ink");
+      ctx.fillText(nameOf(each), x + 1.75 * line, y);
+    });
+    return bytes(canvas.toDataURL("image/png").split(",")[1]);
+  }
+
+  for (const button of document.querySelectorAll("button[data-chart]")) {
+    button.addEventListener("click", () => {
+      const { chart, as } = button.dataset;
+      if (as === "png") return save(`${chart}.png`, picture(chart), "image/png");
+      return save(`${chart}.csv`, rowsOf(chart).map((row) => row.join(",") + "\n").join(""), "text/csv");
+    });
+  }
+  for (const button of document.querySelectorAll("button[data-figure]")) {
+    button.addEventListener("click", () => {
+      const { src } = $(`figure-${button.dataset.figure}`);
+      save(`${button.dataset.figure}.svg`, bytes(src.split(",")[1]), "image/svg+xml");
+    });
   }
 
   // -- all of it -----------------------------------------------------------------------------
 
-  function draw() {
-    document.documentElement.dataset.theme = view.theme;
-    $("theme").setAttribute("aria-pressed", isDark());
-    showSwitches();
-    drawCurves();
-    drawBoxes();
-    followThreshold();
-  }
-
-  root.hidden = false;
-  document.documentElement.classList.add("scripted");
-  for (const table of sortable) tables.makeSortable(table, remember);
-  for (const verdict of verdicts) verdict.addEventListener("toggle", remember);
-  addControls();
-  if (!location.hash.includes("=")) draw();
-  readAddress();
-  addEventListener("hashchange", readAddress);
+  document.documentElement.classList.add("has-script");
+  $("reset").addEventListener("click", () => restore(""));
+  dark.addEventListener("change", draw);
+  if (!location.hash.includes("=")) restore("");
+  follow();
+  addEventListener("hashchange", follow);
   let width = root.clientWidth;
   new ResizeObserver(() => {
     if (root.clientWidth === width) return;
     width = root.clientWidth;
     draw();
   }).observe(root);
-
-  // -- what downloads.js saves ---------------------------------------------------------------
-
-  function curveRows(shown) {
-    const rows = [["environment", "algorithm", "policy", "seed", "timestep", "return"]];
-    for (const group of shown) {
-      for (const run of group.runs) {
-        const head = [view.environment, group.algorithm, policyOf(run), run.seed];
-        returnsOf(run).forEach((value, index) => rows.push([...head, group.timesteps[index], value]));
-      }
-    }
-    return rows;
-  }
-
-  /** One row per run; a run that never arrives has an empty cell. */
-  function arrivalRows(shown) {
-    const arrival = `${view.arrival}_arrival`;
-    const rows = [["environment", "algorithm", "policy", "seed", "threshold", "timesteps", arrival]];
-    for (const group of shown) {
-      const times = arrivalsOf(group).map((time) => (Number.isFinite(time) ? time : ""));
-      group.runs.forEach((run, index) => {
-        const head = [view.environment, group.algorithm, policyOf(run), run.seed];
-        rows.push([...head, threshold(), group.timesteps.at(-1), times[index]]);
-      });
-    }
-    return rows;
-  }
-
-  /** A chart as it is shown, its data and its words. */
-  function shown(chart) {
-    const own = groups();
-    const isCurves = chart === "curves";
-    const what = isCurves ? "training curves" : `${view.arrival} arrival at ${returnText(threshold())}`;
-    return {
-      canvas: (isCurves ? curves : boxes).ctx.canvas,
-      rows: isCurves ? curveRows(own) : arrivalRows(own),
-      title: `${view.environment}: ${what}, ${view.policy} policy`,
-      name: `${view.environment}-${isCurves ? "curves" : "arrivals"}-${view.policy}`,
-      legend: own.map((group) => ({
-        name: nameOf(group),
-        colour: colourOf(group.algorithm),
-        dashes: algorithmOf.get(group.algorithm).dashes,
-      })),
-    };
-  }
-
-  return { shown, scales: () => [curves.scales.x.distr, curves.scales.y.distr] };
 })();

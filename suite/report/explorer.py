@@ -1,101 +1,103 @@
-"""What the explorer in report.html is given: the evaluations of each run, and how each is drawn.
+"""What the explorer in report.html is given: every evaluation, its mean, and each line's colour.
 
-The returns are those of the run files to the last digit, so that the page computes the same
-arrivals as suite/results does.
+The returns are those of evaluations.csv to the last digit, so that a threshold which the reader
+drags back to the study's gives the times of runs.csv.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pandas as pd
 
-from suite.config import Run, Study
-from suite.config.models import DEEP_OF_SOURCE, KINDS, LIBRARY, POWR
+from suite.claims.document import Document
+from suite.config import Study
+from suite.config.models import AUTHORS, DEEP_OF_SOURCE, KINDS, LIBRARY, POWR
 from suite.names import algorithm_name
-from suite.plots.style import looks
-from suite.results.arrivals import POLICIES
-from suite.results.summary import Planned
+from suite.results.tables import Results
+from suite.training.evaluation import planned_grid
 
-# Colours of suite/plots/style.py that are too faint on the page, and those in their place. Contrast
-# is at least 3 on light paper, as WCAG 2 asks, and 5 on dark, where thin lines need more.
-CLEARER = {
-    "light": {"#E69F00": "#c48700", "#44AA99": "#41a291"},
-    "dark": {
-        **{"#B2182B": "#cd6975", "#000000": "#8c8c8c", "#332288": "#8f85be"},
-        **{"#882255": "#b87a99", "#117733": "#4c9966", "#6B7A00": "#818e26"},
-    },
+# The hue tells the settings: red is POWR, blue to violet are the library's defaults, green to brown
+# the authors' settings. Contrast with the page is at least 3, as WCAG 2 asks.
+COLOURS = {
+    "powr": "#c1121f",
+    **{"a2c": "#0284a8", "dqn": "#332288", "ppo": "#1e88e5", "trpo": "#8e5bd0"},
+    **{"a2c-authors": "#6b7a00", "dqn-authors": "#117733", "ppo-authors": "#b88200"},
+    "trpo-authors": "#8c510a",
 }
-# The line of an algorithm tells its kind; its colour tells the algorithm.
-DASHES = ((), (8, 4), (2, 3), (8, 3, 2, 3), (12, 3))
-PAPER_KINDS = (POWR, DEEP_OF_SOURCE[LIBRARY])
+# The policy's name in curves.csv, and its column in evaluations.csv.
+RECORDED = {"greedy": ("deterministic", "mean"), "sampled": ("sampled", "sampled_mean")}
+OTHERS = ("#607d8b", "#d81b60", "#41a291", "#455a64", "#ad1457", "#00796b", "#8d6e8a")
+PAPER_KINDS = (POWR, DEEP_OF_SOURCE[AUTHORS], DEEP_OF_SOURCE[LIBRARY])
 ORDER = (*PAPER_KINDS, *(kind for kind in KINDS if kind not in PAPER_KINDS))
 
 
 def describe(
-    study: Study,
-    planned: Sequence[Planned],
-    evaluations: pd.DataFrame,
-    runs: Sequence[Run],
-    level: float,
+    study: Study, document: Document, found: Mapping[str, Results], curves: pd.DataFrame
 ) -> dict[str, Any]:
-    """Everything that the page's script reads; `runs` are those that are there."""
-    kind = {pair.algorithm: pair.kind for pair in planned}
-    algorithms = sorted(kind, key=lambda name: ORDER.index(kind[name]))
-    kinds = list(dict.fromkeys(kind[name] for name in algorithms))
-    class_of = {name: study.algorithms[name].class_.replace("_", "-") for name in algorithms}
-    look_of = looks(dict.fromkeys(class_of.values()))
-    # At first the page shows what the paper's figures show.
-    shown = [name for name in algorithms if kind[name] in PAPER_KINDS] or algorithms
-    tables = dict(list(evaluations.groupby(["environment", "algorithm", "seed"], sort=False)))
-    described = []
-    for name in algorithms:
-        place, colour = kinds.index(kind[name]), look_of[class_of[name]].colour
-        described.append(
+    """Everything that the page's script reads; `found` has the tables of each scale."""
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for scale, results in found.items():
+        for environment, group in show_groups(study, document, scale, results, curves):
+            groups.setdefault(environment, []).append(group)
+    names = dict.fromkeys(group["algorithm"] for each in groups.values() for group in each)
+    kind = {name: study.algorithms[name].kind for name in names}
+    algorithms = sorted(names, key=lambda name: ORDER.index(kind[name]))
+    others = [name for name in algorithms if name not in COLOURS]
+    colour = COLOURS | {name: OTHERS[i % len(OTHERS)] for i, name in enumerate(others)}
+    return {
+        "algorithms": [
             {
                 "key": name,
                 "name": algorithm_name(name),
-                "kind": place,
-                "source": study.algorithms[name].source.kind,
-                "shown": name in shown,
-                "dashes": DASHES[place % len(DASHES)],
-                "width": 2.5 if kind[name] == POWR else 1.75,
-                **{
-                    paper: instead.get(colour, colour.lower()) for paper, instead in CLEARER.items()
-                },
+                "kind": kind[name],
+                "shown": kind[name] in PAPER_KINDS,
+                "colour": colour[name],
             }
-        )
-    environments: dict[str, list[dict[str, Any]]] = {pair.environment: [] for pair in planned}
-    for pair in sorted(planned, key=lambda pair: algorithms.index(pair.algorithm)):
-        own = [
-            show_run(run, tables[run.environment, run.algorithm, run.seed])
-            for run in runs
-            if (run.environment, run.algorithm) == pair[:2]
-        ]
-        group = {"algorithm": pair.algorithm, "timesteps": pair.timesteps, "runs": own}
-        environments[pair.environment].append(group)
-    return {
-        "level": level,
-        "kinds": kinds,
-        "algorithms": described,
+            for name in algorithms
+        ],
         "environments": [
             {
-                "name": name,
-                "thresholds": study.environments[name].thresholds,
-                "groups": groups,
+                "name": environment,
+                "thresholds": study.environments[environment].thresholds,
+                "random": groups[environment],
+                # The same where there is one start state anyway.
+                "fixed": groups.get(document.started(environment, "fixed"), []),
             }
-            for name, groups in environments.items()
+            for environment in study.scale(next(iter(found))).timesteps
         ],
     }
 
 
-def show_run(run: Run, table: pd.DataFrame) -> dict[str, Any]:
-    returns = {
-        policy: shortest(table[column]) if table[column].notna().all() else None
-        for policy, (column, _) in POLICIES.items()
-    }
-    return {"seed": run.seed, "file": run.path.relative_to(run.scale).as_posix(), **returns}
+def show_groups(
+    study: Study, document: Document, scale: str, results: Results, curves: pd.DataFrame
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The runs of each algorithm of a scale; without runs where none is there."""
+    key = ["environment", "algorithm"]
+    tables = dict(iter(results.evaluations.groupby(key, sort=False)))
+    means = dict(iter(curves.groupby([*key, "policy"], sort=False)))
+    for each in study.combinations(scale):
+        pair = (each.environment, each.algorithm)
+        # What some algorithms sample is their exploration, and no policy.
+        is_policy = {"greedy": True, "sampled": each.algorithm not in document.greedy}
+        policies = {
+            policy: means[(*pair, mean)][["mean", "min", "max"]].to_dict("list")
+            for policy, (mean, column) in RECORDED.items()
+            if pair in tables and is_policy[policy] and tables[pair][column].notna().all()
+        }
+        group = {"algorithm": each.algorithm, "timesteps": planned_grid(each.settings)}
+        runs = [
+            {"seed": run.seed, "file": f"../{run.path.as_posix()}"}
+            | {
+                policy: shortest(rows[RECORDED[policy][1]])
+                for rows in [tables[pair][tables[pair]["seed"] == run.seed]]
+                for policy in policies
+            }
+            for run in each.runs
+            if pair in tables and run in results.there
+        ]
+        yield each.environment, {**group, "policies": policies, "runs": runs}
 
 
 def shortest(values: pd.Series) -> list[float]:

@@ -1,7 +1,6 @@
-"""report.html: the outcome, figures to explore, then the verdicts and everything they rest on.
+"""report.html: the answer, a card per sentence, charts to explore, and all that they rest on.
 
-One file that opens offline, and without scripts too. It shows what the tables, figures and run
-files of a scale say. Only the explorer computes statistics, for a threshold that its reader sets.
+One file that opens offline. It shows what the tables of a scale say, and computes no verdict.
 
     python -m suite report --scale quick
 """
@@ -11,91 +10,186 @@ from __future__ import annotations
 import argparse
 import base64
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import jinja2
+import pandas as pd
 
-from suite import config
-from suite import multiverse as universes
-from suite.claims import deviations, ledger
-from suite.claims.page import Group, by_claim, count_by_kind, group_of
-from suite.claims.verdicts import BEYOND, THEORY_VERDICTS, VERDICTS
+from suite import config, readme
+from suite.claims import deviations, page
+from suite.claims import document as documents
+from suite.claims.command import TOGETHER
 from suite.command import make_parser, write_result
+from suite.config import Study
 from suite.names import algorithm_name
-from suite.release import answer
-from suite.report import explorer
-from suite.report.evidence import group_runs, show_claim
-from suite.results import aggregate, summary_page
-from suite.results.ranking import cost_text
-from suite.results.tables import read_results, read_table
+from suite.report import cards, explorer
+from suite.results import summary_page
+from suite.results.ranking import cost_text, duration_text
+from suite.results.tables import Results, read_results, read_table
 
 FOLDER = Path(__file__).parent
-SCRIPTS = ("vendor/uPlot.iife.min.js", "statistics.js", "tables.js", "explorer.js", "downloads.js")
+SCRIPTS = ("vendor/uPlot.iife.min.js", "explorer.js")
 STYLES = ("vendor/uPlot.min.css", "report.css")
-TABLES = ("summary.md", "summary.csv", "runs.csv", "curves.csv", "claims.csv", "cost.csv")
-SYMBOLS = {
-    **dict(zip(VERDICTS, "✓◐✗–", strict=True)),
-    **dict(zip(BEYOND.values(), "✓◐✗–", strict=True)),
-    **dict(zip(THEORY_VERDICTS, "=≤◐◐¶✗?", strict=True)),
-}
-# Where scripts run, the explorer takes the place of these.
-EXPLORED = ("training_curves", "threshold_boxplots")
-# Captions, by the name of the file.
-FIGURES = {
-    "training_curves": (
-        "The paper's POWR and its baselines: mean return over timesteps, in log scale; the band is "
-        "the range over seeds. See how far "
-        "left a line crosses the dashed threshold: ten times fewer timesteps are one decade. A "
-        "line that falls again has forgotten, one that stays flat below the threshold is stuck."
-    ),
-    "threshold_boxplots": (
-        "The paper's POWR and its baselines: timesteps until the return first meets the "
-        "threshold, in log scale, one point per seed. "
-        "See whether POWR's points lie left of all others (fewer timesteps), and whether they lie "
-        "closer together (seeds agree). An algorithm that does not arrive within its training has "
-        "no box."
-    ),
-    "ranking": (
-        "The ranking: median timesteps to the threshold of every algorithm: the paper's POWR, what "
-        "is beyond the paper, textbook methods and deep networks. The further left, the fewer."
-    ),
-    "multiverse": (
-        "The paper's POWR under every plausible combination of settings: medians over seeds, "
-        "sorted, with the settings as dots beneath, and the best baseline of each set as a line."
-    ),
-    "theory": (
-        "The paper's theorems by numbers: bounds and rates beside what exact computation finds. "
-        "Bounds far above the measured lines are no evidence; the verdicts on theory rest on "
-        "harder cases."
-    ),
-}
+FROM_TABLES = ("cells", "comparisons", "sentences", "sensitivity", "theory")
+FROM_TABLES += ("summary", "ranking", "cost", "origins", "curves")
+FILES = ("summary.md", "claims.md", *(f"{name}.csv" for name in (*FROM_TABLES, "runs")))
+ELSEWHERE = ("ranking", "multiverse", "theory")  # figures that stand beside their tables
+SUMMARIES = {"timesteps to threshold": summary_page.times, "returns": summary_page.returns}
+
+Rows = Sequence[Sequence[str]]
 
 
-def show_figure(path: Path) -> dict[str, Any]:
-    """A figure as the template shows it, inlined."""
+class Figure(NamedTuple):
+    name: str
+    source: str  # a data: address
+
+    @classmethod
+    def read(cls, path: Path) -> Figure:
+        content = base64.b64encode(path.read_bytes()).decode()
+        return cls(path.stem, f"data:image/svg+xml;base64,{content}")
+
+
+class Section(NamedTuple):
+    """A part of the page that is closed at first."""
+
+    id: str
+    title: str
+    about: str
+    figures: Sequence[Figure] = ()
+    tables: Mapping[str, Rows] = {}  # by caption, the head first
+
+
+def describe(options: argparse.Namespace) -> dict[str, Any]:
+    """Everything that the template shows."""
+    study, document = config.load(options.envs), documents.load(options.claims)
+    results = options.results or study.results
+    scales = [options.scale] + [
+        scale
+        for scale in TOGETHER.get(options.scale, ())
+        if (results / scale / "evaluations.csv").exists()
+    ]
+    found = {scale: read_results(study, scale, results / scale) for scale in scales}
+    tables = {name: read_table(results / options.scale / f"{name}.csv") for name in FROM_TABLES}
+    curves = pd.concat(read_table(results / scale / "curves.csv") for scale in scales)
+    answer = readme.answer(study, document, tables["cells"], tables["sentences"], tables["ranking"])
+    figures = {path.stem: Figure.read(path) for path in options.figures}
     return {
-        "name": path.stem,
-        "source": f"data:image/svg+xml;base64,{base64.b64encode(path.read_bytes()).decode()}",
-        "caption": FIGURES[path.stem],
-        "explored": path.stem in EXPLORED,
+        "scale": options.scale,
+        "runs": sum(len(each.there) for each in found.values()),
+        "notices": notices(study, options.scale, found),
+        "answer": answer.replace("**", ""),
+        "cards": cards.describe(document, tables["cells"], tables["comparisons"]),
+        "cases": cards.shown_cases(document),
+        "explorer": explorer.describe(study, document, found, curves),
+        "script": (script := read_assets(SCRIPTS)),
+        "script_digest": integrity(script),
+        "style": read_assets(STYLES),
+        "sections": list(sections(document, tables, figures)),
+        "theory_figure": figures.get("theory"),
+        "theory": document.theory,
+        "theory_verdicts": dict(
+            zip(tables["theory"]["id"], tables["theory"]["verdict"], strict=True)
+        ),
+        "deviations": deviations.load(options.deviations, document).deviations,
+        "named": {name: sentence.short for name, sentence in document.sentences.items()}
+        | {theorem.id: theorem.claim for theorem in document.theory},
+        "origins": tables["origins"].to_dict("records"),
+        "files": FILES,
     }
 
 
-def show_markdown(path: Path) -> list[str | list[list[str]]]:
-    """The paragraphs of a generated page, and its tables as rows of cells; none if it is absent."""
-    if not path.exists():
-        return []
-    blocks: list[str | list[list[str]]] = []
-    for block in path.read_text(encoding="utf-8").strip().split("\n\n"):
-        lines = [line for line in block.splitlines() if not line.startswith("#")]
-        if lines and lines[0].startswith("|"):
-            rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
-            blocks.append([rows[0], *rows[2:]])
-        elif lines:
-            blocks.append(" ".join(lines).replace("`", ""))
-    return blocks
+def notices(study: Study, scale: str, found: Mapping[str, Results]) -> Iterator[str]:
+    """Why the verdicts are not the last word."""
+    if scale != study.default_scale:
+        yield (
+            f"These are results at the scale {scale}, with {study.scale(scale).seeds} seeds. "
+            f"The paper's sentences are about the scale {study.default_scale}."
+        )
+    for name, each in found.items():
+        if each.missing:
+            runs = len(each.there) + len(each.missing)
+            yield f"{len(each.missing)} of {runs} runs of the scale {name} are missing."
+
+
+def sections(
+    document: documents.Document, tables: Mapping[str, pd.DataFrame], figures: Mapping[str, Figure]
+) -> Iterator[Section]:
+    """What the answer rests on, one topic each."""
+    elsewhere = {name: [figures[name]] if name in figures else [] for name in ELSEWHERE}
+    by_environment = {
+        name: {str(key): rows for key, rows in tables[name].groupby("environment", sort=False)}
+        for name in ("summary", "ranking", "cost")
+    }
+    yield Section(
+        "figures",
+        "The paper's figures",
+        "Figures 1 and 2 in the paper's form. Bands are the range over seeds; each point of the "
+        "box plots is a seed.",
+        [figure for name, figure in figures.items() if name not in ELSEWHERE],
+    )
+    yield Section(
+        "tables",
+        "Timesteps to threshold and returns",
+        summary_page.LEGEND.replace("`", ""),
+        tables={
+            f"{name}: {what}": table(rows)
+            for name, rows in by_environment["summary"].items()
+            for what, table in SUMMARIES.items()
+        },
+    )
+    yield Section(
+        "ranking",
+        "Ranking of all algorithms",
+        "Classical baselines included. Times are those until the first evaluation at or above the "
+        "threshold, medians over seeds.",
+        elsewhere["ranking"],
+        {name: list(ranking_rows(rows)) for name, rows in by_environment["ranking"].items()},
+    )
+    yield Section(
+        "cost",
+        "Cost",
+        "Timesteps per second leave evaluations out. Hours are those of all seeds together, "
+        "evaluations included, one core per run. All depend on the machine.",
+        tables={name: cost_text(rows) for name, rows in by_environment["cost"].items()},
+    )
+    yield Section(
+        "sensitivity",
+        "Other choices of the rules",
+        "Each rule makes choices. These change the verdict of a cell; all others change none.",
+        tables={
+            "Cells that another choice changes": list(page.changes(document, tables["sensitivity"]))
+        },
+    )
+    yield Section(
+        "multiverse",
+        "Other plausible settings of POWR",
+        "The paper does not report all of its settings. POWR under every plausible combination: "
+        "each sentence is judged again for each of them.",
+        elsewhere["multiverse"],
+    )
+    yield Section(
+        "untested",
+        "Sentences without a test",
+        "What the paper says on its experiments and no run here decides.",
+        tables={"Sentences without a test": list(page.untested_rows(document))},
+    )
+
+
+def ranking_rows(table: pd.DataFrame) -> Iterator[Sequence[str]]:
+    yield ("algorithm", "kind", "reached", "median timesteps", "seconds of training until then")
+    # Runs that never reach the threshold come last.
+    for row in table.sort_values("median", kind="stable").itertuples():
+        policy = " (sampled)" if row.policy == "sampled" else ""
+        has_median = row.seeds and row.median == row.median
+        yield (
+            algorithm_name(str(row.algorithm)) + policy,
+            str(row.kind),
+            f"{row.n_reached} of {row.seeds}" if row.seeds else "not run",
+            f"{row.median:,.0f}" if has_median else f"> {row.timesteps:,}" if row.seeds else "",
+            duration_text(row.seconds_to_threshold) if has_median else "",
+        )
 
 
 def read_assets(names: Sequence[str]) -> str:
@@ -108,82 +202,6 @@ def integrity(script: str) -> str:
     return f"sha256-{base64.b64encode(digest).decode()}"
 
 
-def describe(options: argparse.Namespace) -> dict[str, Any]:
-    """Everything that the template shows."""
-    study, document = config.load(options.envs), ledger.load(options.claims)
-    results = options.results or study.results
-    folder = results / options.scale
-    departures = deviations.load(options.deviations, document)["deviations"]
-    tables = read_results(study, options.scale, folder)
-    judged = ledger.read_judged(folder / "claims.csv", document, tables)
-    names = ("summary.csv", "cost.csv", "origins.csv")
-    summary, costs, origins = (read_table(folder / name) for name in names)
-    planned = study.scale(options.scale).runs()
-    agents = dict(zip(tables.there, tables.training["has_agent"], strict=True))
-    groups = group_runs(planned, agents)
-    multiverse, is_final = results / config.MULTIVERSE, options.scale == document["scale"]
-    found = universes.read(results) if is_final else []
-    reasons = []  # why the verdicts are not the last word
-    if not is_final:
-        reasons.append(
-            f"These are results at the scale {options.scale}, with "
-            f"{study.scale(options.scale).seeds} seeds. The paper's claims are about the "
-            f"scale {document['scale']}."
-        )
-    if tables.missing:
-        reasons.append(
-            f"{len(tables.missing)} of {len(planned)} runs are missing; figures and tables show "
-            "those that are there."
-        )
-    return {
-        "scale": options.scale,
-        "runs": len(tables.there),
-        "runs_due": len(planned),
-        "reasons": reasons,
-        "headline": answer.answer(judged, document, found),
-        "counts": count_by_kind(judged, document["sets"]),
-        "symbols": SYMBOLS,
-        "claims": {
-            str(group): [
-                show_claim(entries, document, departures, groups)
-                for entries in by_claim(judged)
-                if group_of(entries[0].claim) == group
-            ]
-            for group in Group
-        },
-        "figures": [show_figure(path) for path in options.figures],
-        "multiverse": show_markdown(multiverse / "multiverse.md") if is_final else [],
-        "explorer": explorer.describe(
-            study,
-            aggregate.plan(study, options.scale),
-            tables.evaluations,
-            tables.there,
-            document["level"],
-        ),
-        "script": (script := read_assets(SCRIPTS)),
-        "script_digest": integrity(script),
-        "style": read_assets(STYLES),
-        "environments": [
-            {
-                "name": name,
-                "times": summary_page.times(rows),
-                "returns": summary_page.returns(rows),
-                "bounds": summary_page.bounds_text(rows),
-                "cost": cost_text(costs[costs["environment"] == name]),
-            }
-            for name, rows in summary.groupby("environment", sort=False)
-        ],
-        "legend": summary_page.LEGEND,
-        "deviations": departures,
-        "claim_text": {claim["id"]: claim["claim"] for claim in document["claims"]},
-        "origins": [
-            {**row, "packages": row["packages"].split(", ")} for row in origins.to_dict("records")
-        ],
-        "groups": groups,
-        "tables": TABLES,
-    }
-
-
 def render(context: Mapping[str, Any]) -> str:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(FOLDER),
@@ -193,7 +211,6 @@ def render(context: Mapping[str, Any]) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters["algorithm_name"] = algorithm_name
     return environment.get_template("report.html.j2").render(context)
 
 

@@ -32,7 +32,7 @@ def weights(agent: StableBaseline) -> torch.Tensor:
 
 def test_is_found_by_the_name_of_its_module():
     assert baselines.find("dqn").model_class is stable_baselines3.DQN
-    with pytest.raises(ValueError, match="no module dqm in baselines/classic or baselines/deep"):
+    with pytest.raises(ValueError, match="class dqm is not one of"):
         baselines.find("dqm")
 
 

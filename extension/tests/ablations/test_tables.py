@@ -4,15 +4,13 @@ import copy
 
 import pandas as pd
 import pytest
-import yaml
-from ablations import page, tables
-from ablations.tables import main
 
-from suite import SuiteError, config
-from suite.plots import choices
-from suite.plots import planners as planners_figure
-from suite.results.run_file import RunFileError
-from tests.support.run_files import STUDY, csv_text, write_run
+from extension.ablations import choices, page, tables
+from extension.ablations import planners as planners_figure
+from suite import SuiteError
+from suite.results import aggregate
+from suite.results.tables import read_results
+from tests.support.run_files import RAW, clock, csv_text, study_of, write_run
 
 PLANNERS = ["optimistic-policy-iteration", "optimistic-value-iteration"]
 PLAN = {
@@ -33,12 +31,19 @@ ABLATIONS = {
 
 
 @pytest.fixture
-def study():
-    study = copy.deepcopy({**STUDY, "ablations": ABLATIONS})
+def raw():
+    raw = copy.deepcopy({**RAW, "ablations": ABLATIONS})
     for name in ("optimistic-powr", *PLANNERS):
         own = {"class": name.replace("-", "_"), "source": {"kind": "this project's defaults"}}
-        study["algorithms"][name] = {**study["algorithms"]["powr"], **own}
-    return study
+        raw["algorithms"][name] = {**raw["algorithms"]["powr"], **own}
+    raw["classes"] = {name.replace("-", "_"): "planners:Planner" for name in PLANNERS}
+    raw["classes"]["optimistic_powr"] = "optimistic_powr:OptimisticPOWR"
+    return raw
+
+
+@pytest.fixture
+def study(raw):
+    return study_of(raw)
 
 
 @pytest.fixture
@@ -47,34 +52,47 @@ def results(study, tmp_path):
 
     Planners arrive early there, between episodes late; value iteration without optimism never.
     """
-    for name in study["ablations"]:
-        for variant, run in config.variant_runs(study, name):
-            late = 1.0 if run.seed < 2 and name == "none" else 0.0
-            early = late if run.seed == 0 else 0.0
-            if name == "planners":
-                is_value = run.algorithm == PLANNERS[1]
-                late = 0.0 if is_value and "prior" in variant.varied else 1.0
-                early = 0.0 if "plan_within_episodes" in variant.varied else late
-            if run.environment == "MountainCar-v0":
-                early, late = -200.0, -105.0
-            write(tmp_path, variant, run, csv_text({100: early, 1000: late}))
+    for name, plan in study.ablations.items():
+        for each in plan.combinations():
+            for run in each.runs:
+                late = 1.0 if run.seed < 2 and name == "none" else 0.0
+                early = late if run.seed == 0 else 0.0
+                if name == "planners":
+                    is_value = run.algorithm == PLANNERS[1]
+                    late = 0.0 if is_value and "prior" in each.varied else 1.0
+                    early = 0.0 if "plan_within_episodes" in each.varied else late
+                if run.environment == "MountainCar-v0":
+                    early, late = -200.0, -105.0
+                write(tmp_path, each, run, csv_text({100: early, 1000: late}))
     return tmp_path
 
 
-def write(results, variant, run, text, cpu=(5.0, 9.0)):
-    times = [{"cpu_seconds": seconds, "evaluation_cpu_seconds": 1.0} for seconds in cpu]
-    write_run(results, run, text, settings=variant.resolved, evaluations=times)
+def write(results, combination, run, text, cpu=(5.0, 9.0)):
+    spent = clock({100: 0, 1000: 0}, 0.1, 1.0)
+    for entry, seconds in zip(spent["evaluations"], cpu, strict=True):
+        entry |= {"cpu_seconds": seconds, "evaluation_cpu_seconds": 1.0}
+    write_run(results, run, text, settings=combination.settings, **spent)
 
 
-@pytest.fixture
-def command(study, results, tmp_path):
-    envs = tmp_path / "envs.yaml"
-    envs.write_text(yaml.safe_dump(study))
-    return ["--envs", str(envs), "--results", str(results)]
+def read(study, results):
+    """What `aggregate` makes of finished runs."""
+    for name, text in aggregate.aggregate(study, "ablations", results, partial=True).items():
+        path = results / "ablations" / name
+        path.write_text(text)
+    return read_results(study, "ablations", results / "ablations")
+
+
+def both(study, results):
+    """Both tables, as they are read from their files."""
+    found = read(study, results)
+    made = (tables.tabulate(study, found), tables.tabulate_planners(study, found))
+    for name, table in zip(page.TABLES, made, strict=True):
+        table.to_csv(results / f"{name}.csv", index=False)
+    return [pd.read_csv(results / f"{name}.csv") for name in page.TABLES]
 
 
 def test_one_row_per_environment_and_ablation(study, results):
-    table = tables.tabulate(study, results)
+    table = tables.tabulate(study, read(study, results))
     assert table[["environment", "ablation"]].to_numpy().tolist() == [
         ["FrozenLake-v1", "none"],
         ["FrozenLake-v1", "task"],
@@ -95,49 +113,36 @@ def test_one_row_per_environment_and_ablation(study, results):
 
 
 def test_exact_returns_come_before_played_ones(study, results):
-    for variant, run in config.variant_runs(study, "none"):
-        write(results, variant, run, csv_text({100: 1.0, 1000: 1.0}, exact=-0.5))
-    ice = tables.tabulate(study, results).iloc[0]
+    for each in study.ablations["none"].combinations():
+        for run in each.runs:
+            write(results, each, run, csv_text({100: 1.0, 1000: 1.0}, exact=-0.5))
+    ice = tables.tabulate(study, read(study, results)).iloc[0]
     assert (ice["n_reached"], ice["late_return"]) == (0, 0.5)
 
 
-def test_missing_runs_stop_the_command_or_are_counted(study, results, command, capsys):
-    for _, run in config.variant_runs(study, "task"):
-        if run.environment == "MountainCar-v0":
-            (results / run.path).unlink()
-    assert main(command) == 1
-    # 12 runs of two ablations and 24 of the planners, of which they share two.
-    fault = "3 of 34 runs of the ablations are missing"
-    assert f"{fault}: run `make ablations`" in capsys.readouterr().err
-    assert main([*command, "--partial"]) == 0
-    assert fault in capsys.readouterr().err
-    table = pd.read_csv(results / "ablations" / "ablations.csv")
+def test_missing_runs_are_counted(study, results):
+    for each in study.ablations["task"].combinations():
+        for run in each.runs:
+            if run.environment == "MountainCar-v0":
+                (results / run.path).unlink()
+    table, planners = both(study, results)
     assert table["seeds"].tolist() == [3, 3, 3, 0]
     assert table["seeds_planned"].tolist() == [3, 3, 3, 3]
-    text = page.render(table, pd.read_csv(results / "ablations" / "planners.csv"))
+    text = page.render(table, planners)
     assert "**9 of the 12 runs are finished.**" in text
     assert "of the 24 runs" not in text
     assert "| MountainCar-v0 | −110 | 1,000 | `task` | 0 of 3 | – | – | – | – | – |" in text
 
 
-def test_two_variants_in_one_ablation_are_refused(study, results):
-    study["ablations"]["task"]["settings"]["gamma"] = [0.9, 0.99]
-    with pytest.raises(SuiteError, match=r"ablations\.task: has 2 variants on FrozenLake-v1"):
-        tables.tabulate(study, results)
+def test_two_combinations_in_one_ablation_are_refused(raw, results):
+    raw["ablations"]["task"]["settings"] = {"gamma": [0.9, 0.99]}
+    study = study_of(raw)
+    with pytest.raises(SuiteError, match=r"ablations\.task: has 2 combinations on FrozenLake-v1"):
+        tables.tabulate(study, read(study, results))
 
 
-def test_a_run_without_its_cpu_time_is_named(study, results):
-    variant, run = config.variant_runs(study, "none")[0]
-    write(results, variant, run, csv_text({100: 1.0, 1000: 1.0}), cpu=())
-    with pytest.raises(RunFileError, match=f"{run.path.name}.*does not tell the CPU time"):
-        tables.tabulate(study, results)
-
-
-def test_the_page_shows_the_numbers_of_the_table(results, command, tmp_path):
-    assert main(command) == 0
-    out = tmp_path / "page.md"
-    assert page.main(["--results", str(results), "--out", str(out)]) == 0
-    text = out.read_text()
+def test_the_page_shows_the_numbers_of_the_table(study, results):
+    text = page.render(*both(study, results))
     assert "| `task` | another discount |" in text
     assert (
         "| FrozenLake-v1 | 0.8 | 1,000 | `none` | 3 of 3 | 2 of 3 | 1,000 | 1,000 | 0.67 | 5 |"
@@ -155,9 +160,8 @@ def test_the_page_shows_the_numbers_of_the_table(results, command, tmp_path):
     assert "7 of 12 combinations of all else, and optimism or none in 10 of 12." in text
 
 
-def test_the_figure_shows_every_seed(results, command):
-    assert main(command) == 0
-    table = pd.read_csv(results / "ablations" / "ablations.csv")
+def test_the_figure_shows_every_seed(study, results):
+    table, _ = both(study, results)
     ice, _ = choices.draw(table).axes
 
     def drawn(label):
@@ -174,7 +178,7 @@ def test_the_figure_shows_every_seed(results, command):
 
 
 def test_planners_of_one_combination_stand_side_by_side(study, results):
-    table = tables.tabulate_planners(study, results)
+    table = tables.tabulate_planners(study, read(study, results))
     assert len(table) == 24
     columns = ["rhythm", "optimism", "planner", "first_arrivals"]
     ice = table[table["environment"] == "FrozenLake-v1"][columns].to_numpy().tolist()
@@ -190,14 +194,14 @@ def test_planners_of_one_combination_stand_side_by_side(study, results):
     assert [arrival for *_, arrival in ice[6:]] == ["1000"] * 5 + [""]
 
 
-def test_partial_runs_of_the_planners_are_shown_and_counted(study, results, command):
-    missing = [run for _, run in config.variant_runs(study, "planners") if "value" in run.algorithm]
-    for run in missing:
-        (results / run.path).unlink()
-    assert main([*command, "--partial"]) == 0
-    table = pd.read_csv(results / "ablations" / "planners.csv")
+def test_partial_runs_of_the_planners_are_shown_and_counted(study, results):
+    for each in study.ablations["planners"].combinations():
+        for run in each.runs:
+            if "value" in run.algorithm:
+                (results / run.path).unlink()
+    choices_table, table = both(study, results)
     assert table["seeds"].sum() == 16
-    text = page.render(pd.read_csv(results / "ablations" / "ablations.csv"), table)
+    text = page.render(choices_table, table)
     assert "**16 of the 24 runs are finished.**" in text
     assert "| value iteration | 0 of 1 | – | – | – | – | – |" in text
     assert "combinations of environment, rhythm and optimism the three" not in text
@@ -207,9 +211,9 @@ def test_partial_runs_of_the_planners_are_shown_and_counted(study, results, comm
     assert "8 of 24 runs are missing." in " ".join(figure.get_supxlabel().split())
 
 
-def test_the_figure_of_the_planners_tells_them_by_colour(results, command):
-    assert main(command) == 0
-    figure = planners_figure.draw(pd.read_csv(results / "ablations" / "planners.csv"))
+def test_the_figure_of_the_planners_tells_them_by_colour(study, results):
+    _, table = both(study, results)
+    figure = planners_figure.draw(table)
     ice, _ = figure.axes
     dots = [line for line in ice.lines if line.get_label() in ("arrived", "never")]
     by_colour = {}

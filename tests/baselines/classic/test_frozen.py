@@ -9,14 +9,13 @@ from benchmarks.tune_peers import FOLDER, SETTINGS, choose, name_of, read
 from suite import config
 
 ROOT = Path(__file__).parents[3]
-EIGHT = "sample-efficiency"
 STUDY = config.load(ROOT / "envs.yaml")
 # Where a peer is planned to run; some of its tables are still to be finished elsewhere.
 PLACES = [
     (peer, environment)
     for peer in SETTINGS
     for environment in SETTINGS[peer]
-    if environment in STUDY["algorithms"][name_of(peer)].get("environments", {})
+    if environment in STUDY.algorithms[name_of(peer)].environments
 ]
 
 
@@ -25,11 +24,10 @@ def test_the_study_has_the_chosen_setting(real_study, peer, environment):
     file = FOLDER / f"{peer}.csv"
     chosen, _ = choose(read(ROOT / file), environment)
     name = name_of(peer)
-    block = real_study["algorithms"][name]
-    assert block["source"] == {"kind": "chosen on development seeds", "file": file.as_posix()}
-    scale = "paper" if environment in real_study["scales"]["paper"]["timesteps"] else EIGHT
-    resolved = config.resolve(real_study, scale, environment, name)
-    assert resolved["algorithm"]["settings"] == json.loads(chosen)
+    source = {"kind": "chosen on development seeds", "file": file.as_posix()}
+    assert real_study.algorithms[name].source.model_dump() == source
+    each = real_study.scales["paper"].combination(environment, name)
+    assert each.settings["algorithm"]["settings"] == json.loads(chosen)
 
 
 def test_only_development_seeds_were_tried():

@@ -1,0 +1,91 @@
+"""Operations in a box: interface, seeds, and hand-made rules as reference returns."""
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+from tasks.operations_boxes import EXERCISE, WAIT
+
+LEFT, ROLL, RIGHT = range(3)
+
+
+def exercise_far_below_the_strike_or_late(env, observation):
+    price, left = observation
+    is_last = left < 1.5 / env.maturity
+    return EXERCISE if price < 0.65 or (is_last and price < 1.0) else WAIT
+
+
+def offer_the_closest(env, observation):
+    return env.best(observation)
+
+
+def heat_towards_20(env, observation):
+    room, outside = observation
+    unheated = room + 0.1 * (outside - room)
+    return int(np.abs(unheated + env.HEAT - 20.0).argmin())
+
+
+def brake_in_time(env, observation):
+    """Faster as long as the cart could still stop at the platform, by one push per step."""
+    position, velocity = observation
+    faster = velocity + env.PUSH
+    braking = faster * (faster / env.PUSH + 1) / 2
+    if position + braking <= env.platform:
+        return RIGHT
+    return LEFT if velocity > 0 else ROLL
+
+
+# The rule, its mean return over 2,000 episodes, that of random actions, and a tolerance of at least
+# four standard errors of their means.
+REFERENCES = {
+    "PutOption-v0": (exercise_far_below_the_strike_or_late, 0.167, 0.039, 0.02),
+    "Offers-v0": (offer_the_closest, 0.9, 0.3, 0.03),
+    "Thermostat-v0": (heat_towards_20, -8.8, -31.0, 0.5),
+    "StoppingCart-v0": (brake_in_time, -19.7, -124.0, 2.0),
+}
+every_task = pytest.mark.parametrize("name", REFERENCES)
+
+
+def mean_return(env, policy, episodes):
+    total = 0.0
+    for seed in range(episodes):
+        observation, _ = env.reset(seed=seed)
+        over = False
+        while not over:
+            observation, reward, terminated, truncated, _ = env.step(policy(observation))
+            total += reward
+            over = terminated or truncated
+    return total / episodes
+
+
+@every_task
+def test_keeps_to_the_interface_of_gymnasium(name):
+    check_env(gymnasium.make(f"tasks:{name}").unwrapped, skip_render_check=True)
+
+
+@every_task
+def test_the_seed_decides_everything(name):
+    def trace(seed):
+        env, rng = gymnasium.make(f"tasks:{name}"), np.random.default_rng(0)
+        seen = [env.reset(seed=seed)[0]]
+        for _ in range(300):
+            action = rng.integers(env.action_space.n)
+            observation, reward, terminated, truncated, _ = env.step(action)
+            seen.append(np.append(observation, reward))
+            if terminated or truncated:
+                seen.append(env.reset()[0])
+        return np.concatenate(seen)
+
+    np.testing.assert_array_equal(trace(5), trace(5))
+    assert not np.array_equal(trace(5), trace(6))
+
+
+@every_task
+def test_the_rule_made_by_hand_has_the_reference_return(name):
+    rule, reference, at_random, tolerance = REFERENCES[name]
+    env, rng = gymnasium.make(f"tasks:{name}"), np.random.default_rng(0)
+    returns = mean_return(env, lambda observation: rule(env.unwrapped, observation), 2000)
+    assert returns == pytest.approx(reference, abs=tolerance)
+    returns = mean_return(env, lambda _: rng.integers(env.action_space.n), 500)
+    assert returns == pytest.approx(at_random, abs=4 * tolerance)
+    assert reference - at_random > 5 * tolerance

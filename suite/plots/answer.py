@@ -1,0 +1,126 @@
+"""The picture of the answer: timesteps to threshold of POWR, and of each baseline at its best.
+
+POWR acts by the sampled policy, which its authors evaluate, and a baseline by its greedy policy
+under the settings that serve it best.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from suite.config.models import DEEP_OF_SOURCE, POWR
+from suite.names import algorithm_name
+from suite.plots import render
+from suite.plots.style import SMALL, looks
+from suite.plots.threshold_boxplots import draw_seeds
+from suite.results.tables import FIRST
+
+TABLES = ("runs", "summary")
+SETTINGS = {kind: render.SETTINGS[source] for source, kind in DEEP_OF_SOURCE.items()}
+ROW_HEIGHT = 0.29  # inches
+
+
+def draw(runs: pd.DataFrame, summary: pd.DataFrame) -> Figure:
+    shown = best_settings(summary)
+    key = ["environment", "algorithm", "policy", "threshold"]
+    times = runs.merge(shown[[*key, "class"]], on=key)
+    environments = list(dict.fromkeys(shown["environment"]))
+    height = 0.95 + ROW_HEIGHT * shown["class"].nunique()
+    figure, panels = render.make_panels(environments, height)
+    earliest, last = times[FIRST].min() / 2, shown["timesteps"].max()
+    for panel, environment in zip(panels, environments, strict=True):
+        rows = shown[shown["environment"] == environment]
+        never = render.set_time_axis(panel, earliest, last, has_never=True)
+        draw_panel(panel, rows, times[times["environment"] == environment], never)
+        threshold = render.number(rows["threshold"].iloc[0])
+        panel.set_title("")
+        panel.set_title(f"{environment}, return {threshold}", loc="left", x=0)
+    figure.suptitle(title(shown), x=0.01, ha="left")
+    figure.supxlabel("timesteps to threshold (log scale): further left is better")
+    return figure
+
+
+def best_settings(summary: pd.DataFrame) -> pd.DataFrame:
+    """POWR and each class of baseline, under the settings with which most seeds reach it.
+
+    Of those the settings with the smaller median. Where no seed does so under any, `settings` says
+    that it holds for both.
+    """
+    main = summary["threshold"] == summary.groupby("environment")["threshold"].transform("first")
+    is_powr = summary["kind"].eq(POWR) & summary["policy"].eq("sampled")
+    is_baseline = summary["kind"].isin(SETTINGS) & summary["policy"].eq("deterministic")
+    table = summary[main & (is_powr | is_baseline)]
+    table = table.assign(
+        **{"class": table["algorithm"].str.split("-").str[0]},
+        settings=table["kind"].map(SETTINGS).fillna(""),
+        median=table["timesteps_to_threshold"].fillna(math.inf),
+    )
+    key = ["environment", "class"]
+    never = table.groupby(key)["n_reached"].transform("max") == 0
+    twice = table.groupby(key)["n_reached"].transform("size") > 1
+    table["settings"] = table["settings"].mask(never & twice, "both settings")
+    order = ["n_reached", "median", "timesteps"]
+    best = table.sort_values(order, ascending=[False, True, False]).drop_duplicates(key)
+    places = table.drop_duplicates(key)[key]  # the order of the summary
+    return places.merge(best, on=key)
+
+
+def draw_panel(panel: Axes, rows: pd.DataFrame, times: pd.DataFrame, never: float) -> None:
+    """One row per class, its name and settings above its points."""
+    look_of = looks(rows["class"])
+    for height, row in enumerate(rows.to_dict("records")):
+        look, is_powr = look_of[row["class"]], row["kind"] == POWR
+        detail = lead(rows) if is_powr else row["settings"]
+        name = ", ".join(filter(None, (algorithm_name(row["class"]), detail)))
+        panel.annotate(
+            name,
+            (0, height - 0.4),
+            xycoords=panel.get_yaxis_transform(),
+            va="center",
+            color=look.colour,
+            fontsize=SMALL,
+            fontweight="bold" if is_powr else "normal",
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5},
+        )
+        runs = times[times["class"] == row["class"]][FIRST].to_numpy(dtype=float)
+        draw_seeds(panel, height, row["class"], runs, never, look)
+        if np.isfinite(row["median"]):
+            bar = {"color": look.colour, "lw": 1.4, "label": f"{row['class']} median"}
+            panel.plot([row["median"]] * 2, [height - 0.26, height + 0.26], **bar)
+        if is_powr and np.isfinite(row["median"]):
+            panel.axvline(row["median"], color=look.colour, lw=0.7, dashes=(2, 2), zorder=1)
+    panel.set_ylim(len(rows) - 0.6, -0.7)
+    panel.set_yticks([])
+    panel.spines["left"].set_visible(False)
+    panel.grid(visible=True, axis="x")
+
+
+def ratio(rows: pd.DataFrame) -> tuple[float, str]:
+    """Median timesteps of the quickest baseline of an environment by those of POWR, and its class.
+
+    A baseline whose median is never needs more timesteps than its training had.
+    """
+    powr, others = rows[rows["kind"] == POWR], rows[rows["kind"] != POWR]
+    if powr.empty or others.empty:
+        return math.nan, ""
+    needed = others["median"].where(np.isfinite(others["median"]), others["timesteps"])
+    return needed.min() / powr["median"].iloc[0], others.loc[needed.idxmin(), "class"]
+
+
+def lead(rows: pd.DataFrame) -> str:
+    times, baseline = ratio(rows)
+    return f"{times:.2g}× sooner than {algorithm_name(baseline)}" if times > 1 else ""
+
+
+def title(shown: pd.DataFrame) -> str:
+    found = [ratio(rows)[0] for _, rows in shown.groupby("environment", sort=False)]
+    sooner = sum(times > 1 for times in found)
+    if sooner < len(found):
+        return f"POWR reaches {sooner} of {len(found)} thresholds before any baseline"
+    least = math.floor(10 * min(found)) / 10
+    return f"POWR reaches every threshold at least {least:g} times sooner than any baseline"
