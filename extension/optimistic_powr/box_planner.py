@@ -146,9 +146,7 @@ class BoxPlanner(Planner):
         if model is None:
             return {}
         _, _, rewards, _, terminated = self.history.columns(0, self._size)
-        low, high = self._value_range(rewards, model.prior)
-        if terminated.all():  # no reward follows another
-            low, high = float(rewards.min()), float(rewards.max())
+        low, high = self._value_range(rewards, terminated, model.prior)
         values = model.action_values(model.centers * model.scale)
         beyond = max(low - values.min(), values.max() - high, 0.0)
         return {"overshoot": float(beyond / (high - low))} if high > low else {}
