@@ -135,6 +135,8 @@ class OptimisticPOWR(Agent):
         self._plan_times: list[int] = []
         self._warned: set[str] = set()
         self._check_settings()
+        # That of training, which another environment on loading leaves alone.
+        self._time_limit = limit_of(self.env) if gamma is None else None
         self._current: FinitePlanner | BoxPlanner | None = self._new_planner()
 
     @property
@@ -255,7 +257,7 @@ class OptimisticPOWR(Agent):
             self.n_actions,
             gamma=gamma_of(limit) if self.gamma is None else self.gamma,
             why_gamma=_WHY_GAMMA if limit else _WHY_GAMMA_WITHOUT_LIMIT,
-            time_limit=limit if self.gamma is None else None,
+            time_limit=self._time_limit,
             regularization=self.regularization,
             imagined_per_log_visits=self._imagined_per_log_visits,
             **common,
@@ -286,7 +288,7 @@ class OptimisticPOWR(Agent):
 
     def _state(self) -> tuple[dict[str, Any], dict[str, NDArray]]:
         state = {"plan_times": self._plan_times, "n_plans": self.n_plans_}
-        return {**state, "gamma": self._planner.gamma}, {}
+        return {**state, "gamma": self._planner.gamma, "time_limit": self._time_limit}, {}
 
     def _restore(self, state: dict[str, Any], arrays: dict[str, NDArray]) -> None:
         self.n_plans_, self._plan_times = int(state["n_plans"]), [*map(int, state["plan_times"])]
@@ -295,6 +297,7 @@ class OptimisticPOWR(Agent):
                 f"its plans, after {self._plan_times} transitions, are not among its "
                 f"{self.data.size} transitions"
             )
+        self._time_limit = state.get("time_limit")
         if self._planner.gamma != state["gamma"]:  # another time limit must not change the policy
             self.gamma = float(state["gamma"])
         self._current = None
