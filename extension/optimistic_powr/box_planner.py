@@ -151,6 +151,8 @@ class BoxPlanner(Planner):
         columns = self.history.columns(0, self._size)
         if not (columns[4].any() and is_trusted(previous.model, columns, previous.size)):
             return 0, 0, 0.0
+        if newest.model.is_random:
+            return 0, 0, 0.0
         best = self._simulated
         if known is not self._judged or self._falls_short():
             best = newest.simulator.play(known.model, self.starts(self._size))[0]
