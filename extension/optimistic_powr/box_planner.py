@@ -148,9 +148,10 @@ class BoxPlanner(Planner):
         """
         newest = self._newest
         # Without a terminal state all simulated episodes are alike.
-        if not self.history.columns(0, self._size)[4].any() or not is_trusted(
-            previous.model, self.history.columns(previous.size, self._size)
-        ):
+        columns = self.history.columns(0, self._size)
+        if not (columns[4].any() and is_trusted(previous.model, columns, previous.size)):
+            return 0, 0, 0.0
+        if newest.model.is_random:
             return 0, 0, 0.0
         best = self._simulated
         if known is not self._judged or self._falls_short():

@@ -15,7 +15,7 @@ from optimistic_powr.displacement import DisplacementModel
 from powr.data import Columns
 
 # The map is trusted where no coordinate of the newest steps was predicted with a larger error, as
-# a share of how steps vary.
+# a share of the usual length of steps.
 _TRUSTED_ERROR = 0.05
 
 # Simulated episodes per plan, from starts evenly spaced in time, and their steps without a limit.
@@ -23,16 +23,17 @@ _EPISODES = 6
 _MOST_STEPS = 1000
 
 
-def is_trusted(model: DisplacementModel, newest: Columns) -> bool:
-    """Whether the map predicted transitions that it has not seen."""
+def is_trusted(model: DisplacementModel, columns: Columns, size: int) -> bool:
+    """Whether the map, of `size` of the transitions, predicted the others."""
+    usual = np.sqrt((((columns[3] - columns[0]) / model.scale) ** 2).mean(axis=0))
+    newest = tuple(column[size:] for column in columns)
     if model.is_random or len(newest[1]) == 0:
         return False
     states, actions, _, next_states, _ = newest
     predicted = model.map(states / model.scale)[np.arange(len(actions)), actions]
     steps = (next_states - states) / model.scale
     errors = predicted[:, :-1] - steps
-    allowed = _TRUSTED_ERROR * np.sqrt((steps**2).mean(axis=0))
-    return bool((np.sqrt((errors**2).mean(axis=0)) <= allowed).all())
+    return bool((np.sqrt((errors**2).mean(axis=0)) <= _TRUSTED_ERROR * usual).all())
 
 
 class Simulator:
