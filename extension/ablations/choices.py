@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from suite.plots.multiverse import arrivals_of
-from suite.plots.render import PANELS_A_ROW, add_note, make_panels, missing_note, number
+from suite.plots.render import PANELS_PER_ROW, add_note, make_panels, missing_note, number
 
 TABLES = ("ablations",)
 COLOUR = "#882255"  # of OptimisticPOWR
@@ -41,7 +41,7 @@ def draw_panels(
         panel.axvline(budget, color="0.6", lw=0.7, dashes=(3, 2))
         panel.grid(visible=True, axis="x")
         panel.tick_params(axis="y", length=0)
-        draw_rows(panel, rows, never, labelled=place % PANELS_A_ROW == 0)
+        draw_rows(panel, rows, never, labelled=place % PANELS_PER_ROW == 0)
     add_note(
         figure,
         "Timesteps to the first evaluation at the threshold: further left is better. A dot is a "
