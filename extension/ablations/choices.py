@@ -10,7 +10,6 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from suite.plots.multiverse import arrivals_of
 from suite.plots.render import PANELS_PER_ROW, add_note, make_panels, missing_note, number
 
 TABLES = ("ablations",)
@@ -19,6 +18,11 @@ UNDONE = "#33415C"
 FIRST = 10  # where the axes of time begin
 BEYOND = 0.32  # how far right of the budget "never" stands, as a share of the axis
 SPREAD = 0.5  # of a row, over which its seeds are spread
+
+
+def arrivals_of(cell: Any) -> list[float]:
+    """The timesteps in a cell, which pandas has read as one number where no cell has two."""
+    return [] if pd.isna(cell) else [float(timestep) for timestep in str(cell).split()]
 
 
 def draw(table: pd.DataFrame) -> Figure:
