@@ -87,7 +87,7 @@ use rule verb as figure with:
     log:
         LOGS / f"{SCALE}/{{name}}{{authors}}.log",
     wildcard_constraints:
-        name="|".join(SHOWN),
+        name="|".join([*SHOWN, *ANSWER]),
         authors="(_authors)?",
     params:
         command=lambda wildcards: [
