@@ -169,7 +169,7 @@ class TestSelfContained:
 
 class TestExplorerData:
     def test_has_every_run_and_every_mean_as_its_file_has_it(self, page, results):
-        curves = pd.read_csv(results / "quick/curves.csv", float_precision="round_trip")
+        curves = pd.read_csv(results / "quick/curves.csv")
         by_line = dict(list(curves.groupby(["environment", "algorithm", "policy"])))
         seen = 0
         for environment in page.explorer["environments"]:
