@@ -481,7 +481,7 @@ class POWR(Agent):
         C = descent.coefficients
         if not self.restart:
             C[:known] += self._plan.coefficients  # Eq. (15): the sum over epochs continues
-        self.n_overshoots_ += descent.overshoot > health.OVERSHOOT
+        self.n_overshoots_ += int(descent.overshoot > health.OVERSHOOT)
         self.worst_overshoot_ = max(self.worst_overshoot_, descent.overshoot)
         # A single assignment, so that an interrupt finds the old policy or the new one.
         self._plan = Plan(
