@@ -73,7 +73,7 @@ def save(agent: Agent, path: str | Path) -> None:
         "format": FORMAT,
         "version": powr.__version__,
         "algorithm": type(agent).__name__,
-        "environment": describe_env(agent.env),
+        "environment": {**describe_env(agent.env), "id": agent._interface.id},
         "spaces": describe_spaces(agent.env),
         "settings": {name: getattr(agent, name) for name in settings},
         "kernel": describe_kernel(agent.kernel),
@@ -336,7 +336,7 @@ def remake_env(record: dict[str, Any]) -> gymnasium.Env:
         raise ValueError(f"its environment {name!r} has very long arguments: give env")
     if ":" in name:
         raise ValueError(
-            f"its environment {name!r} would import a module: give env if you trust it"
+            f"its environment {name!r} would import a module: if you trust it, give env={name!r}"
         )
     try:
         return make(name, max_episode_steps=-1 if limit is None else limit, **record["kwargs"])
@@ -348,7 +348,7 @@ def check_environment(metadata: dict[str, Any], env: gymnasium.Env, was_given: b
     """Refuse an environment with another id or other spaces; warn about other wrappers."""
     recorded = metadata["environment"]
     trained, given = recorded["id"], env.spec and env.spec.id
-    if trained and given and trained != given:
+    if trained and given and trained.rpartition(":")[2] != given:
         raise ValueError(f"it was trained on {trained}, not on {given}")
     for kind, space in describe_spaces(env).items():
         if metadata["spaces"][kind] != space:

@@ -157,6 +157,20 @@ def test_an_environment_that_no_id_makes_must_be_given(make, path):
     assert POWR.load(path, make()).learn(5).num_timesteps == 20
 
 
+def test_the_module_that_registers_an_environment_stays_in_its_id(path, monkeypatch):
+    (path.parent / "my_tasks.py").write_text(
+        "from gymnasium.envs.registration import register\n"
+        "register('Halls-v0', 'tests.powr.environments:Corridor')\n"
+    )
+    monkeypatch.syspath_prepend(path.parent)
+    POWR("my_tasks:Halls-v0").learn(20).save(path)
+    refused(path, "give env='my_tasks:Halls-v0'")
+    assert POWR.load(path, env="my_tasks:Halls-v0").learn(5).num_timesteps == 25
+    arguments = f"train --env my_tasks:Halls-v0 --timesteps 20 --save {path}".split()
+    assert main(arguments) == 0
+    refused(path, "give env='my_tasks:Halls-v0'")
+
+
 @pytest.mark.parametrize(
     ("env", "message"),
     [
