@@ -72,9 +72,10 @@ def check_count(value: object, name: str) -> int:
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(f"{name} must be a whole number, got {value!r}")
-    if not 1 <= value < 2**63:
+    number = int(value)
+    if not 1 <= number < 2**63:
         raise ValueError(f"{name} must lie between 1 and 2^63 - 1, got {value}")
-    return int(value)
+    return number
 
 
 def check_flag(value: object, name: str) -> bool:

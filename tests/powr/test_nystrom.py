@@ -35,7 +35,7 @@ def agents():
             *columns, ended = *agent.data.columns(planned), agent.data.ended[planned:]
             for *transition, last in zip(*columns, ended, strict=True):
                 exact.data.append(tuple(transition), last)
-            exact._improve_policy(planned)
+            exact._improve_policy()
         return agent.n_plans_ < N_EPOCHS
 
     return agent.learn(10_000, callback=follow), exact
