@@ -33,6 +33,7 @@ from powr.validation import (
     check_positive,
     check_seed,
     check_transitions,
+    refuse_env_arguments,
 )
 from powr.world_model import WorldModel
 
@@ -357,6 +358,7 @@ class POWR(Agent):
     (2, 4)
     """
 
+    @refuse_env_arguments
     def __init__(
         self,
         env: gymnasium.Env | str | None = None,
@@ -481,7 +483,7 @@ class POWR(Agent):
         C = descent.coefficients
         if not self.restart:
             C[:known] += self._plan.coefficients  # Eq. (15): the sum over epochs continues
-        self.n_overshoots_ += descent.overshoot > health.OVERSHOOT
+        self.n_overshoots_ += int(descent.overshoot > health.OVERSHOOT)
         self.worst_overshoot_ = max(self.worst_overshoot_, descent.overshoot)
         # A single assignment, so that an interrupt finds the old policy or the new one.
         self._plan = Plan(
@@ -569,8 +571,6 @@ def _progress_bar(total_timesteps: int) -> Any:
     try:
         from tqdm import tqdm
     except ImportError as error:
-        raise ImportError(
-            "progress_bar=True needs tqdm: pip install tqdm, or pip install 'powr[progress]'"
-        ) from error
+        raise ImportError("progress_bar=True needs tqdm: pip install tqdm") from error
     form = "{percentage:3.0f}%|{bar}| {n_fmt} [{remaining}]{postfix}"
     return tqdm(total=total_timesteps, unit="step", dynamic_ncols=True, bar_format=form)

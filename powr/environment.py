@@ -47,14 +47,22 @@ class Interface:
     n_actions : int
     first_action : int
         The environment's number of action 0.
+    id : str or None
+        As it was given, with the module that registers it.
     """
 
     def __init__(self, env: gymnasium.Env | str):
+        given = env
         if isinstance(env, str):
             env = gymnasium.make(env)
+        if hasattr(env, "num_envs"):
+            raise TypeError(
+                f"env must be one environment, got the vector of environments {env!r}: give one of "
+                "them, as gymnasium.make makes it"
+            )
         if not isinstance(env, gymnasium.Env):
             raise TypeError(f"env must be a gymnasium.Env or the id of one, got {env!r}")
-        self.env = env
+        self.env, self.id = env, given if isinstance(given, str) else env.spec and env.spec.id
         self.observations = observations_of(env.observation_space)
         actions = actions_of(env)
         self.n_actions, self.first_action = int(actions.n), int(actions.start)
@@ -187,9 +195,14 @@ def actions_of(env: gymnasium.Env) -> Discrete:
     space = env.action_space
     if isinstance(space, Discrete):
         return space
+    levels = "a list of some of its actions"
+    if isinstance(space, Box):  # all combinations of a few numbers in each dimension
+        bounds = "env.action_space.low, env.action_space.high"
+        levels = f"np.array(list(itertools.product(*np.linspace({bounds}, 3).T)))"
     raise ValueError(
         f"the action space must be Discrete, got {space}: number some of its actions by "
-        "gymnasium.wrappers.TransformAction(env, lambda i: levels[i], Discrete(len(levels)))"
+        "gymnasium.wrappers.TransformAction(env, lambda i: levels[i], Discrete(len(levels))) with "
+        f"levels = {levels}"
     )
 
 

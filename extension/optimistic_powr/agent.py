@@ -33,6 +33,7 @@ from powr.validation import (
     check_kernel,
     check_number,
     check_positive,
+    refuse_env_arguments,
 )
 
 # The horizon 1 / (1 - gamma) is this many times the time limit, within bounds.
@@ -104,6 +105,7 @@ class OptimisticPOWR(Agent):
     _planning = MIRROR_DESCENT
     _imagined_per_log_visits = IMAGINED_PER_LOG_VISITS
 
+    @refuse_env_arguments
     def __init__(
         self,
         env: gymnasium.Env | str,

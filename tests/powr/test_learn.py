@@ -6,6 +6,7 @@ import warnings
 import gymnasium
 import numpy as np
 import pytest
+from gymnasium.wrappers import NormalizeObservation, NormalizeReward
 from stable_baselines3.common.callbacks import EvalCallback
 
 from powr import POWR
@@ -107,14 +108,16 @@ def test_a_solve_that_fails_is_an_error_with_a_remedy_and_leaves_the_policy(monk
     assert agent.learn(30).n_plans_ == 6
 
 
+# -- health ---------------------------------------------------------------------------------------
+
+
 def test_values_beyond_what_rewards_allow_are_recorded_and_warned_about_once():
     agent = POWR("MountainCar-v0", kernel=Gaussian([0.1, 0.01]), mirror_steps=10, seed=1000)
-    with pytest.warns(
-        UserWarning, match=r"beyond what the rewards allow, by .*%.*rougher k"
-    ) as caught:
-        agent.learn(1000)
+    with pytest.warns(UserWarning, match="action values lie beyond") as caught:
+        agent.learn(1000).learn(200)
     assert len(caught) == 1
     assert caught[0].filename == __file__
+    assert set(agent.health_) == {"overshoot"}
     assert agent.n_overshoots_ >= 2
     assert agent.worst_overshoot_ > 1
     with warnings.catch_warnings():
@@ -122,6 +125,25 @@ def test_values_beyond_what_rewards_allow_are_recorded_and_warned_about_once():
         agent = POWR("MountainCar-v0", mirror_steps=10, seed=1000).learn(600)
     assert agent.n_overshoots_ == 0
     assert agent.worst_overshoot_ < 0.25
+    assert agent.health_ == {}
+
+
+def test_an_agent_says_when_it_never_learned_or_all_returns_are_equal():
+    with pytest.warns(UserWarning, match="uniform") as caught:
+        agent = POWR(Corridor()).learn(60, callback=lambda _: False)
+    assert [warning.filename for warning in caught] == [__file__]
+    assert set(agent.health_) == {"no_epoch"}
+    with pytest.warns(UserWarning, match="all 10 episodes"):
+        agent = POWR(Paid(1.0)).learn(100)
+    assert set(agent.health_) == {"equal_returns"}
+
+
+def test_rewards_and_observations_whose_scale_shifts_are_warned_about():
+    shifting = NormalizeReward(NormalizeObservation(Corridor(continuous=True)))
+    with pytest.warns(UserWarning, match="changes its scale") as caught:
+        agent = POWR(shifting).learn(10)
+    assert len(caught) == 2
+    assert set(agent.health_) == {"observations", "rewards"}
 
 
 @pytest.mark.parametrize("env", [OldReset, OldStep])
