@@ -39,6 +39,7 @@ except SuiteError as error:
 RESULTS = STUDY.results / SCALE
 FIGURES = STUDY.folder / "figures" if SCALE == "paper" else RESULTS / "figures"
 SHOWN = ("training_curves", "threshold_boxplots", "ranking")  # the figures of a scale
+ANSWER = ["answer"] if STUDY.replication else []  # the README's picture
 LOGS = STUDY.folder / "logs"
 RUNS = STUDY.run_files(SCALE, finished=PARTIAL)
 OF_STUDY = ["--envs", str(STUDY.path)]
@@ -107,7 +108,7 @@ rule all:
     input:
         runs=RUNS,
         summary=RESULTS / "summary.md",
-        figures=[FIGURES / f"{name}.pdf" for name in SHOWN],
+        figures=[FIGURES / f"{name}.pdf" for name in [*SHOWN, *ANSWER]],
         authors=AUTHORS_FIGURES,
         verdicts=(
             [RESULTS / "claims.md", RESULTS / "report.html"]

@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import gymnasium
 import numpy as np
+from gymnasium.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete, Space, Tuple
 from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker, TimeLimit
 from numpy.typing import NDArray
 
 import powr
 from powr.data import History
-from powr.environment import layers_of, limit_of, make
+from powr.environment import SpacesAlone, layers_of, limit_of, make
 from powr.files import written_aside
 from powr.kernels import BUILT_IN, Kernel, make_kernel
 from powr.validation import check_finite, check_transitions
@@ -37,6 +38,9 @@ A = TypeVar("A", bound="Agent")
 # The name in a record of every kernel that is not built in.
 CUSTOM = "custom"
 
+# Arguments of agents that are no settings.
+_GIVEN_APART = ("env", "observation_space", "action_space", "kernel")
+
 # Wrappers that change neither observations nor rewards nor actions.
 _NEUTRAL = (OrderEnforcing, PassiveEnvChecker, TimeLimit)
 
@@ -50,7 +54,7 @@ def save(agent: Agent, path: str | Path) -> None:
     """Write the agent to `path`, whole or not at all."""
     state, arrays = agent._state()
     parameters = inspect.signature(type(agent)).parameters
-    settings = [name for name in parameters if name not in ("env", "kernel")]
+    settings = [name for name in parameters if name not in _GIVEN_APART]
     metadata = {
         "format": FORMAT,
         "version": powr.__version__,
@@ -200,6 +204,9 @@ def describe_env(env: gymnasium.Env) -> dict[str, Any]:
     *wrappers, _ = layers_of(env)
     names = [type(layer).__name__ for layer in wrappers if not isinstance(layer, _NEUTRAL)]
     record = {"id": env.spec and env.spec.id, "max_episode_steps": limit_of(env), "wrappers": names}
+    if isinstance(env, SpacesAlone):
+        spaces = (env.observation_space, env.action_space)
+        return {**record, "spaces": [describe_space(space) for space in spaces]}
     if env.spec is None:
         return record
     kwargs = {key: value for key, value in env.spec.kwargs.items() if key != "render_mode"}
@@ -213,12 +220,55 @@ def describe_env(env: gymnasium.Env) -> dict[str, Any]:
     return record
 
 
+def describe_space(space: Space) -> dict[str, Any]:
+    """A space as JSON; numbers of a box are text, since they may be infinite."""
+    if isinstance(space, Tuple):
+        return {"Tuple": [describe_space(part) for part in space]}
+    if isinstance(space, Dict):
+        return {"Dict": {key: describe_space(part) for key, part in space.items()}}
+    if isinstance(space, Box):
+        low, high = (bound.ravel().astype(str).tolist() for bound in (space.low, space.high))
+        return {"Box": [low, high, list(space.shape), str(space.dtype)]}
+    if isinstance(space, Discrete):
+        return {"Discrete": [int(space.n), int(space.start)]}
+    if isinstance(space, MultiDiscrete):
+        return {"MultiDiscrete": [space.nvec.tolist(), str(space.dtype), space.start.tolist()]}
+    if isinstance(space, MultiBinary):
+        return {"MultiBinary": space.n}
+    raise ValueError(f"{space} cannot be saved")
+
+
+def make_space(record: dict[str, Any]) -> Space:
+    """The inverse of `describe_space`."""
+    ((kind, content),) = record.items()
+    if kind == "Tuple":
+        return Tuple([make_space(part) for part in content])
+    if kind == "Dict":
+        return Dict({key: make_space(part) for key, part in content.items()})
+    if kind == "Box":
+        low, high, shape, dtype = content
+        lowest, highest = (
+            np.array(bound, float).reshape(shape).astype(dtype) for bound in (low, high)
+        )
+        return Box(lowest, highest, dtype=np.dtype(dtype).type)
+    if kind == "Discrete":
+        return Discrete(content[0], start=content[1])
+    if kind == "MultiDiscrete":
+        nvec, dtype, start = content
+        return MultiDiscrete(np.array(nvec), dtype=np.dtype(dtype).type, start=np.array(start))
+    if kind == "MultiBinary":
+        return MultiBinary(tuple(content) if isinstance(content, list) else content)
+    raise ValueError(f"its space {kind!r} is unknown")
+
+
 def describe_spaces(env: gymnasium.Env) -> dict[str, str]:
     """The spaces in words, by which a loaded agent's are compared."""
     return {"observation": str(env.observation_space), "action": str(env.action_space)}
 
 
 def remake_env(record: dict[str, Any]) -> gymnasium.Env:
+    if "spaces" in record:
+        return SpacesAlone(*map(make_space, record["spaces"]))
     name, limit = record["id"], record["max_episode_steps"]
     if name is None or "kwargs" not in record:
         raise ValueError(

@@ -33,7 +33,7 @@ _EXACT = 1e-10
 _MOST_BACKUPS = 100_000
 
 # A horizon of the time limit, for the policy shown, has to be better by this share of the return.
-_CLEARLY_BETTER = 0.05
+_CLEARLY_BETTER = 0.25
 
 # Where there is no time limit, an episode of the policy shown is judged by its first steps.
 _STEPS_WITHOUT_LIMIT = 1_000

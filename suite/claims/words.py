@@ -40,7 +40,7 @@ def only(table: pd.DataFrame, shown: Mapping[Case, str]) -> pd.DataFrame:
         shown.get(Case(*each), "")
         for each in table[["protocol", "settings"]].itertuples(index=False, name=None)
     ]
-    return table.assign(case=names)[[bool(name) for name in names]]
+    return table.assign(case=names).loc[[bool(name) for name in names]]
 
 
 def lower_at(comparisons: pd.DataFrame) -> str:

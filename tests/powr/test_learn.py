@@ -26,10 +26,31 @@ class TestPOWR(AgentContract):
 
 def test_an_epoch_collects_so_many_episodes_and_learns_from_all_transitions():
     agent, fitted = POWR(Corridor(), episodes_per_epoch=3), []
-    for _ in range(7):
-        agent.learn(10)
-        fitted.append(0 if agent.model_ is None else agent.model_.n_transitions_)
-    assert fitted == [0, 0, 30, 30, 30, 60, 60]
+    agent.learn(70, lambda agent: fitted.append(agent.model_.n_transitions_ if agent.model_ else 0))
+    assert fitted == [0] * 29 + [30] * 30 + [60] * 11
+    assert agent.model_.n_transitions_ == 70
+
+
+def test_slices_shorter_than_an_episode_are_learned_from():
+    agent, epochs = POWR("MountainCar-v0", seed=1000), []
+    for _ in range(5):
+        epochs.append(agent.learn(150).n_plans_)
+    assert epochs == [1, 2, 3, 4, 5]
+    assert agent.model_.n_transitions_ == 750
+
+
+def test_a_task_without_end_has_an_epoch_every_thousand_timesteps():
+    learned = []
+    agent = POWR(Corridor(length=10**9), seed=1000)
+    agent.learn(2500, lambda agent: learned.append(agent.n_plans_))
+    assert learned == [0] * 999 + [1] * 1000 + [2] * 501
+    assert agent.model_.n_transitions_ == 2500
+
+
+def test_a_callback_that_stops_leaves_the_rest_to_the_next_call():
+    agent = POWR(Corridor(), seed=1000).learn(100, lambda agent: agent.num_timesteps < 25)
+    assert agent.model_.n_transitions_ == 20
+    assert agent.learn(3).model_.n_transitions_ == 28
 
 
 @pytest.mark.parametrize("restart", [False, True])

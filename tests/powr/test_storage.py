@@ -19,7 +19,7 @@ from tests.powr.environments import Corridor, assert_same
 
 ROOT = Path(__file__).parents[2]
 
-pytestmark = pytest.mark.filterwarnings("ignore:the world model gave action values beyond")
+pytestmark = pytest.mark.filterwarnings("ignore:action values lie beyond")
 
 CAR = {"kernel": Gaussian([0.6, 0.06]), "seed": 3}
 # Ways to make an agent, and how many steps to take before saving: most in the middle of an episode.
