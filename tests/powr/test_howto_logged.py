@@ -1,4 +1,4 @@
-"""The page on logged data does what it says: its code runs, on a log of MountainCar-v0."""
+"""The how-to on logged data does what it says: its code runs, on a log of MountainCar-v0."""
 
 import re
 from pathlib import Path
@@ -9,7 +9,7 @@ import pytest
 
 from powr import POWR
 
-PAGE = Path(__file__).parents[2] / "docs" / "howto_logged.md"
+PAGE = Path(__file__).parents[2] / "docs" / "howto.md"
 
 
 def test_from_a_log_to_a_policy_and_its_value(tmp_path, monkeypatch, capsys):
@@ -19,7 +19,8 @@ def test_from_a_log_to_a_policy_and_its_value(tmp_path, monkeypatch, capsys):
     columns = [states, actions[:, None], rewards[:, None], next_states, terminated[:, None]]
     header = "position,speed,action,reward,next_position,next_speed,terminated"
     np.savetxt("log.csv", np.hstack(columns), delimiter=",", header=header, comments="")
-    (code,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    (code,) = (block for block in blocks if "log.csv" in block)
     exec(compile(code, PAGE.name, "exec"), {})  # noqa: S102
     printed = capsys.readouterr().out
     value = float(re.search(r"estimated value: (.*)", printed)[1])
