@@ -27,6 +27,7 @@ rule verb:
         "../environment.yml"
     params:
         command=["--help"],
+        content=content,
     message:
         "{rule}: {output[0]}"
     shell:
