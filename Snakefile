@@ -85,10 +85,9 @@ TABLES = (*RUN_TABLES, "curves", "summary", "ranking", "cost", "origins")
 VERDICTS = ("cells", "comparisons", "sentences", "sensitivity", "theory")
 
 
-def content(wildcards, input):
-    """Digests of a rule's YAML files: one that was edited and kept its old time is seen by them."""
-    files = sorted({path for path in map(str, input) if path.endswith(".yaml")})
-    return [hashlib.sha256(Path(path).read_bytes()).hexdigest() for path in files]
+def content_of(*paths):
+    """A parameter of rules, by which a file is seen that was edited and kept its old time."""
+    return [hashlib.sha256(Path(path).read_bytes()).hexdigest() for path in paths]
 
 
 wildcard_constraints:
