@@ -27,6 +27,7 @@ rule verb:
         "../environment.yml"
     params:
         command=["--help"],
+        content=content_of(STUDY.path),
     message:
         "{rule}: {output[0]}"
     shell:
@@ -168,6 +169,7 @@ use rule verb as claims with:
         LOGS / f"{SCALE}/claims.log",
     params:
         command=["claims", *OF_STUDY, "--scale", SCALE],
+        content=content_of(STUDY.path, "claims.yaml", "deviations.yaml"),
 
 
 # Figures of other scales are shown as they are shipped, and not made again for the report.
@@ -196,6 +198,7 @@ use rule verb as report with:
             *("report", *OF_STUDY, "--scale", SCALE),
             *("--figures", *input.figures, *MORE_FIGURES),
         ],
+        content=content_of(STUDY.path, "claims.yaml", "deviations.yaml"),
 
 
 # The generated parts of the README: snakemake --cores 1 readme
@@ -214,3 +217,4 @@ use rule verb as readme with:
         LOGS / "readme.log",
     params:
         command=["readme"],
+        content=content_of(STUDY.path, "claims.yaml"),

@@ -50,6 +50,7 @@ use rule verb as multiverse_tables with:
         LOGS / "multiverse/tables.log",
     params:
         command=["multiverse", *OF_STUDY],
+        content=content_of(STUDY.path, "claims.yaml"),
 
 
 # snakemake --cores 2 multiverse

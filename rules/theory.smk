@@ -13,6 +13,7 @@ use rule verb as theory_tables with:
         LOGS / "theory/tables.log",
     params:
         command=["theory", "--out-dir", "results/theory"],
+        content=[],  # the study does not touch theorems
 
 
 # snakemake --cores 1 theory

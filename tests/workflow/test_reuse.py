@@ -45,6 +45,22 @@ def change_only_tables(study):
     study["scales"]["tiny"]["algorithms"] = ["powr"]
 
 
+def test_edited_inputs_with_their_old_times_are_seen(used):
+    """As `cp -p` and `rsync -a` leave them."""
+    for name, change, made in [
+        ("claims.yaml", lambda claims: claims.pop("deviations", None), "claims"),
+        ("envs.yaml", change_only_tables, "aggregate"),
+    ]:
+        path = used.folder / name
+        before = path.stat()
+        used.edit_study(change, name)
+        path.write_text(path.read_text() + "# edited\n")
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+        planned = {job.rule for job in used.planned()}
+        assert made in planned
+        assert ("aggregate" in planned) == (name == "envs.yaml")
+
+
 ONE_SETTING = {("Taxi-v3", "powr-bold", seed) for seed in range(2)}
 
 
