@@ -195,14 +195,13 @@ def actions_of(env: gymnasium.Env) -> Discrete:
     space = env.action_space
     if isinstance(space, Discrete):
         return space
-    levels = "a list of some of its actions"
+    some = "some of its actions, a list of levels,"
     if isinstance(space, Box):  # all combinations of a few numbers in each dimension
         bounds = "env.action_space.low, env.action_space.high"
-        levels = f"np.array(list(itertools.product(*np.linspace({bounds}, 3).T)))"
+        some = f"levels = np.array(list(itertools.product(*np.linspace({bounds}, 3).T)))"
     raise ValueError(
-        f"the action space must be Discrete, got {space}: number some of its actions by "
-        "gymnasium.wrappers.TransformAction(env, lambda i: levels[i], Discrete(len(levels))) with "
-        f"levels = {levels}"
+        f"the action space must be Discrete, got {space}: number {some} by "
+        "gymnasium.wrappers.TransformAction(env, lambda i: levels[i], Discrete(len(levels)))"
     )
 
 
