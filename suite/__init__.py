@@ -10,4 +10,13 @@ if sys.argv[0] == "-m" and signal.getsignal(signal.SIGINT) is signal.default_int
 
 
 class SuiteError(Exception):
-    """A mistake in the input, shown to the user as one message and never as a traceback."""
+    """A mistake in the input, shown to the user as one message and never as a traceback.
+
+    It may quote the input: what would change a terminal is shown escaped.
+    """
+
+    def __str__(self) -> str:
+        return "".join(
+            each if each.isprintable() or each == "\n" else ascii(each)[1:-1]
+            for each in super().__str__()
+        )

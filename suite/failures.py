@@ -35,4 +35,5 @@ def failure_summary(messages: str) -> str:
 
 def last_line(log: Path) -> str:
     text = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
-    return next(reversed(text.strip().splitlines()), "empty")
+    silence = "killed before it wrote anything; out of memory?"
+    return next(reversed(text.strip().splitlines()), silence)

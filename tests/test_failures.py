@@ -41,7 +41,7 @@ def test_every_failed_job_is_listed_once_with_the_last_line_of_its_log(tmp_path)
         "  aggregate: logs/2.log",
         "    out of order 2",
         "  train: logs/3.log",
-        "    empty",
+        "    killed before it wrote anything; out of memory?",
     ]
 
 

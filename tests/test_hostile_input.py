@@ -89,7 +89,7 @@ STUDIES = {
     "other fingerprint": (*LAKE, "fingerprint", "0" * 64, "has fingerprint 0000"),
     "unknown setting": (*POWR, {"speed": 9}, "powr.settings: speed is not"),
     "gamma of two": (*POWR, {"gamma": 2}, "gamma must be"),
-    "unknown kernel": (*POWR, {"kernel": {"name": "Cosine"}}, "Cosine is not one of Dirac, Exp"),
+    "unknown kernel": (*POWR, {"kernel": {"name": "Cosine"}}, "'Cosine' is not one of Dirac, Exp"),
     "no bandwidth": (*POWR, {"kernel": {"name": "Gaussian"}}, "bandwidth"),
 }
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -43,7 +44,7 @@ def unique(values: list[Any]) -> list[Any]:
 
 
 # Names become folders, so they neither hold a slash nor start with a dot.
-Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")]
+Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$", max_length=100)]
 # Gymnasium's name of an environment, optionally after the module that registers it.
 GymnasiumId = Annotated[
     str,
@@ -51,7 +52,7 @@ GymnasiumId = Annotated[
         pattern=r"^([A-Za-z_][A-Za-z0-9_.]*:)?([A-Za-z0-9_-]+/)?[A-Za-z0-9][A-Za-z0-9_.-]*$"
     ),
 ]
-ClassName = Annotated[str, StringConstraints(pattern="^[a-z][a-z0-9_]*$")]
+ClassName = Annotated[str, StringConstraints(pattern="^[a-z][a-z0-9_]*$", max_length=100)]
 # module:Class, or file.py:Class with a file beside the study.
 ClassPath = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_./-]+:[A-Za-z_][A-Za-z0-9_]*$")]
 Count = Annotated[int, Field(ge=1, le=10**9)]
@@ -59,6 +60,8 @@ Id = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]  # o
 Text = Annotated[str, StringConstraints(min_length=1)]
 UniqueTexts = Annotated[list[Text], AfterValidator(unique)]
 Names = Annotated[list[Text], Field(min_length=1), AfterValidator(unique)]
+Seeds = Annotated[int, Field(ge=1, le=10_000)]
+MOST_RUNS = 100_000  # of a scale, an ablation or the multiverse: more are a slip of the pen
 Timesteps = Annotated[dict[str, Count], Field(min_length=1)]
 Choices = dict[str, Annotated[list[Any], Field(min_length=1), AfterValidator(unique)]]
 
@@ -191,9 +194,9 @@ class Algorithm(Block):
 
 
 class Evaluation(Block):
-    episodes: Count
+    episodes: Annotated[int, Field(ge=1, le=10_000)]
     first: Count
-    per_decade: Count
+    per_decade: Annotated[int, Field(ge=1, le=1000)]
 
 
 class Plan(Block):
@@ -205,7 +208,7 @@ class Plan(Block):
 
 
 class Scale(Plan):
-    seeds: Count
+    seeds: Seeds
     algorithms: Names
     overrides: dict[str, Timesteps] = {}  # other timesteps for some of the algorithms
     sampled: bool = False  # whether every algorithm's sampled policy is evaluated too
@@ -240,6 +243,9 @@ class Scale(Plan):
         )
         return Combination(self._name, environment, algorithm, settings, self.seeds, {})
 
+    def count_runs(self) -> int:
+        return self.seeds * sum(map(len, self.timesteps_of.values()))
+
     def runs(self) -> list[Run]:
         """All runs, seed 0 of everything before seed 1 of anything."""
         combinations = self.combinations()
@@ -273,8 +279,12 @@ class Varied(Plan):
 
 class Ablation(Varied):
     change: str = ""  # what it does, in a few words for its page and figure
-    seeds: Count
+    seeds: Seeds
     algorithms: Names
+
+    def count_runs(self) -> int:
+        varied = (self.choices_on(environment).values() for environment in self.timesteps)
+        return self.seeds * len(self.algorithms) * sum(math.prod(map(len, each)) for each in varied)
 
     def combinations(self) -> list[Combination]:
         return self._combinations(self.algorithms, dict.fromkeys(self.timesteps, self.seeds))
@@ -303,8 +313,16 @@ class Multiverse(Plan):
     """The settings of one algorithm that nobody knows, with their plausible values."""
 
     algorithm: Text
-    seeds: Count
+    seeds: Seeds
     branches: Annotated[list[Branch], Field(min_length=1)]
+
+    def count_runs(self) -> int:
+        return self.seeds * sum(
+            len(each.alternatives)
+            * math.prod(map(len, each.settings.values()))
+            * len(each.environments)
+            for each in self.branches
+        )
 
     def combinations(self) -> list[Combination]:
         found = []
@@ -340,11 +358,16 @@ class Study(Block):
     _path: Path = PrivateAttr(default=Path("envs.yaml"))
 
     def model_post_init(self, context: Any) -> None:
-        plans: list[tuple[str, Plan]] = list(self.scales.items())
+        plans: list[tuple[str, Scale | Ablation | Multiverse]] = list(self.scales.items())
         plans += [(ABLATIONS, each) for each in self.ablations.values()]
         plans += [(MULTIVERSE, self.multiverse)] if self.multiverse else []
         for name, plan in plans:
             plan._study, plan._name = self, name
+            if (count := plan.count_runs()) > MOST_RUNS:
+                raise SuiteError(
+                    f"{name}: {count:,} runs, at most {MOST_RUNS:,} are allowed: reduce its seeds "
+                    "or the values of its settings"
+                )
 
     @property
     def path(self) -> Path:

@@ -6,9 +6,8 @@ An error says in plain words what is wrong where, and for a misspelt name which 
 from __future__ import annotations
 
 import difflib
-import json
+import math
 import re
-import textwrap
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -19,9 +18,45 @@ import yaml
 
 from suite import SuiteError
 
+# Values of a file with every alias (*) written out: ours have a thousand.
+MOST_VALUES = 100_000
+# What YAML 1.1 reads in base 8 or 60: 010 as 8, 1:30 as 90.
+OCTAL_OR_SEXAGESIMAL = re.compile(r"[-+]?(0[0-9_]+|[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?)")
+
 
 class StrictLoader(yaml.SafeLoader):
-    """YAML that refuses repeated and non-text keys and reads 1e-6 as a number, as YAML 1.2 does."""
+    """YAML that refuses repeated and non-text keys and reads 1e-6 as a number, as YAML 1.2 does.
+
+    It also refuses what is read differently than written: 010, 1:30, and aliases of aliases that
+    make a small file large.
+    """
+
+    def __init__(self, stream: str) -> None:
+        super().__init__(stream)
+        self._sizes: dict[int, int] = {}  # values in a node, by its id
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        mark, is_alias = self.peek_event().start_mark, self.check_event(yaml.AliasEvent)
+        node = super().compose_node(parent, index)
+        if is_alias and id(node) not in self._sizes:
+            raise yaml.MarkedYAMLError(problem="an alias within what it names", problem_mark=mark)
+        children = [] if isinstance(node, yaml.ScalarNode) else node.value
+        flat = [part for each in children for part in (each if isinstance(each, tuple) else [each])]
+        size = self._sizes.setdefault(id(node), 1 + sum(self._sizes[id(part)] for part in flat))
+        if size > MOST_VALUES:
+            problem = f"more than {MOST_VALUES:,} values, aliases (*) written out: leave some out"
+            raise yaml.MarkedYAMLError(problem=problem, problem_mark=mark)
+        return node
+
+    def construct_number(self, node: yaml.ScalarNode) -> int | float:
+        if OCTAL_OR_SEXAGESIMAL.fullmatch(node.value):
+            problem = (
+                f"YAML reads {node.value} in base 8 or 60: write a decimal number without leading "
+                "zeros, or put text in quotes"
+            )
+            raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark)
+        is_whole = node.tag.endswith(":int")
+        return self.construct_yaml_int(node) if is_whole else self.construct_yaml_float(node)
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[str, Any]:
         seen = set()
@@ -37,6 +72,8 @@ class StrictLoader(yaml.SafeLoader):
         return super().construct_mapping(node, deep)
 
 
+for tag in ("int", "float"):
+    StrictLoader.add_constructor(f"tag:yaml.org,2002:{tag}", StrictLoader.construct_number)
 StrictLoader.add_implicit_resolver(
     "tag:yaml.org,2002:float",
     re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)[eE][-+]?\d+$"),
@@ -66,6 +103,7 @@ def read_yaml(path: str | Path) -> Any:
 
 # In the place of the parser's own words, where those would not help.
 SYNTAX = {
+    "second occurrence": "an anchor (&) of this name is there already: rename one of the two",
     "expected <block end>": "wrong indentation: align this line with its block, and do not mix "
     "items of a list (-) with keys",
     "mapping values are not allowed": "a key where none may stand: correct the indentation of this "
@@ -81,7 +119,7 @@ Model = TypeVar("Model", bound=pydantic.BaseModel)
 
 def check_model(data: Any, model: type[Model], path: str | Path, *place: str) -> Model:
     """The data as the model; what it does not allow is refused, naming the place in the file."""
-    check_plain(data, path)
+    check_plain(data, path, place)
     try:
         return model.model_validate(data)
     except pydantic.ValidationError as error:
@@ -114,9 +152,13 @@ def _first_fault(
         near = _suggestion(name, known)
         reason = f"{name} is not known here: {near or 'correct its spelling or remove it'}"
     else:
-        reason = f"{textwrap.shorten(repr(fault['input']), 100)}: {fault['msg']}"
+        reason = f"{shorten(repr(fault['input']))}: {fault['msg']}"
         keys = keys or ["the file"]
-    return ": ".join(filter(None, [".".join(keys), reason]))
+    return ": ".join(filter(None, [".".join(map(shorten, keys)), reason]))
+
+
+def shorten(text: str) -> str:
+    return text if len(text) <= 100 else f"{text[:97]}..."
 
 
 def _suggestion(name: str, known: Iterable[str]) -> str:
@@ -130,7 +172,8 @@ def check_known(names: Iterable[str], known: Iterable[str], place: str) -> None:
         if name not in known:
             near = _suggestion(str(name), known)
             raise SuiteError(
-                f"{place}: {name} is not one of {', '.join(known)}" + (f": {near}" if near else "")
+                f"{place}: {shorten(str(name))} is not one of {', '.join(known)}"
+                + (f": {near}" if near else "")
             )
 
 
@@ -141,11 +184,19 @@ def check_unique(names: Iterable[str], path: str | Path) -> None:
             raise SuiteError(f"{path}: the id {name} is given twice: keep one of the two")
 
 
-def check_plain(data: Any, path: str | Path) -> None:
-    """Refuse dates, infinities and values that contain themselves, all of which YAML has."""
-    try:
-        json.dumps(data, allow_nan=False)
-    except (TypeError, ValueError, RecursionError) as error:
+def check_plain(data: Any, path: str | Path, place: Iterable[str] = ()) -> None:
+    """Refuse dates, infinities and integers beyond 64 bits, all of which YAML has."""
+    if isinstance(data, dict | list):
+        for key, value in data.items() if isinstance(data, dict) else enumerate(data):
+            check_plain(value, path, [*place, str(key)])
+    elif not (
+        data is None
+        or isinstance(data, str)
+        or (isinstance(data, int) and abs(data) < 2**63)
+        or (isinstance(data, float) and math.isfinite(data))
+    ):
+        where = ".".join(map(shorten, place)) or "the file"
         raise SuiteError(
-            f"{path}: holds a value that is no finite number, text, list or mapping: {error}"
-        ) from error
+            f"{path}: {where}: {shorten(str(data))} is no finite number, text, list or mapping: "
+            "give a finite number below 2^63, or put text in quotes"
+        )

@@ -17,7 +17,7 @@ def find_origins(provenances: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     """
     found: dict[tuple[str, ...], list[Mapping[str, str]]] = {}
     for provenance in provenances:
-        commit = "outside a repository"
+        commit = provenance.get("git_fault") or "outside a repository"
         if git := provenance["git"]:
             commit = git["commit"][:12] + ("" if git["clean"] else " with local changes")
         key = (commit, provenance["python"], provenance["platform"], provenance["cpu"])

@@ -10,20 +10,81 @@ import hashlib
 import io
 import json
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import numpy as np
 import pandas as pd
+import pydantic
+from pydantic import Field
 
 from suite import SuiteError, config
 from suite.config import Run
-from suite.training.evaluation import planned_grid
+from suite.training.evaluation import COLUMNS, planned_grid
+
+REQUIRED = ["timestep", "mean", "std", "min", "max", "episodes"]  # the others may be empty
+
+Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+
+
+class Part(pydantic.BaseModel):
+    """Keys that later versions add are ignored."""
+
+    model_config = pydantic.ConfigDict(strict=True)
+
+
+class Git(Part):
+    commit: str
+    clean: bool
+
+
+class Provenance(Part):
+    git: Git | None
+    git_fault: str | None = None  # why Git did not tell the state of the repository there is
+    python: str
+    platform: str
+    cpu: str
+    packages: dict[str, str]
+
+
+class Spent(Part):
+    timestep: int
+    seconds: Amount
+    evaluation_seconds: Amount
+    cpu_seconds: Amount = 0.0
+    evaluation_cpu_seconds: Amount = 0.0
+
+
+class Document(Part):
+    """The JSON of a run, as far as it is read."""
+
+    settings: dict[str, Any]
+    digest: str
+    csv_sha256: Sha256
+    agent_sha256: Sha256 | None = None
+    provenance: Provenance
+    duration_seconds: Amount
+    peak_memory_bytes: Annotated[int, Field(ge=0)]
+    evaluations: Annotated[list[Spent], Field(min_length=1)]
+
+    @pydantic.field_validator("evaluations")
+    @classmethod
+    def _measured_alike(cls, evaluations: list[Spent]) -> list[Spent]:
+        if len({frozenset(entry.model_fields_set) for entry in evaluations}) > 1:
+            raise ValueError("CPU time of some evaluations only")
+        return evaluations
 
 
 class RunFileError(SuiteError):
     """A run file that is not what its run wrote."""
 
-    def __init__(self, path: Path, fault: str) -> None:
-        super().__init__(f"{path}: {fault}. Delete it and the .json beside it, and run again")
+    def __init__(
+        self,
+        path: Path,
+        fault: str,
+        remedy: str = "Delete it and the .json beside it, and run again",
+    ) -> None:
+        super().__init__(f"{path}: {fault}. {remedy}")
 
 
 def read_run_file(
@@ -31,24 +92,53 @@ def read_run_file(
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
     """The evaluations of a run and the JSON beside them, after every check."""
     path = results / run.path
+    metadata = _read_json(path)
+    recorded = dict(metadata["settings"])
+    seed, digest = recorded.pop("seed", None), metadata["digest"]
+    if (seed, digest) != (run.seed, run.digest) or config.digest(recorded) != run.digest:
+        raise RunFileError(path, "the .json beside it is of another seed or of other settings")
     content = path.read_bytes()
+    if metadata["csv_sha256"] != hashlib.sha256(content).hexdigest():
+        unix = content.replace(b"\r\n", b"\n")
+        if metadata["csv_sha256"] == hashlib.sha256(unix).hexdigest():
+            raise RunFileError(
+                path,
+                "its line ends were changed to CRLF, as Git does with core.autocrlf",
+                "The run is whole: convert it with dos2unix, or clone anew with "
+                "`git clone --config core.autocrlf=false`",
+            )
+        raise RunFileError(path, "its content is not what the run wrote (csv_sha256 differs)")
+    try:
+        table = pd.read_csv(io.BytesIO(content), dtype=float)
+    except (ValueError, pd.errors.ParserError):
+        raise RunFileError(path, "it is not a table of numbers") from None
+    if list(table.columns) != list(COLUMNS):
+        raise RunFileError(path, f"its columns are not {', '.join(COLUMNS)}")
+    if table[REQUIRED].isna().any(axis=None) or np.isinf(table).any(axis=None):
+        raise RunFileError(path, "it holds values that are empty or not finite")
+    if (table["episodes"] % 1 != 0).any():
+        raise RunFileError(path, "its numbers of episodes are not whole")
+    grid = planned_grid(settings)
+    if table["timestep"].tolist() != grid:
+        raise RunFileError(path, "its evaluations are not at the timesteps that are planned")
+    if [entry["timestep"] for entry in metadata["evaluations"]] != grid:
+        raise RunFileError(path, "the .json beside it times other evaluations")
+    return table.astype({"timestep": int, "episodes": int}), metadata
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    """What stands beside a run file; no part of a content that is wrong is shown."""
     beside = path.with_suffix(".json")
     try:
-        metadata = json.loads(beside.read_text(encoding="utf-8"))
-        recorded = dict(metadata["settings"])
-        seed, digest = recorded.pop("seed"), metadata["digest"]
-        checksum = metadata["csv_sha256"]
+        document = json.loads(beside.read_bytes())
+        Document.model_validate(document)
     except FileNotFoundError:
         raise RunFileError(path, f"{beside.name} is missing") from None
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise RunFileError(path, f"{beside.name} is not the JSON of a run ({error!r})") from None
-    if (seed, digest) != (run.seed, run.digest) or config.digest(recorded) != run.digest:
+    except pydantic.ValidationError as error:
+        place = ".".join(map(str, error.errors()[0]["loc"])) or "all of it"
         raise RunFileError(
-            path, f"{beside.name} belongs to seed {seed} and digest {digest}, or to other settings"
-        )
-    if checksum != hashlib.sha256(content).hexdigest():
-        raise RunFileError(path, "its content is not what the run wrote (csv_sha256 differs)")
-    table = pd.read_csv(io.BytesIO(content), dtype=float)
-    if table["timestep"].tolist() != list(planned_grid(settings)):
-        raise RunFileError(path, "its evaluations are not at the timesteps that are planned")
-    return table.astype({"timestep": int, "episodes": int}), metadata
+            path, f"{beside.name} is not the JSON of a run: {place} is missing or wrong"
+        ) from None
+    except (ValueError, RecursionError):
+        raise RunFileError(path, f"{beside.name} is not the JSON of a run") from None
+    return document

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import os
 import platform
 import re
 import resource
@@ -23,8 +24,10 @@ def collect() -> dict[str, Any]:
     packages = {name for module in loaded for name in distributions.get(module, [])}
     keys = ("user_api", "internal_api", "version", "architecture", "num_threads")
     cpu = _read_from_system("/proc/cpuinfo", r"model name\s*:\s*(.+)")
+    state = git_state(ROOT)
     return {
-        "git": git_state(ROOT),
+        "git": None if isinstance(state, str) else state,
+        **({"git_fault": state} if isinstance(state, str) else {}),
         "python": platform.python_version(),
         "platform": f"{platform.system()} {platform.machine()}",
         "cpu": cpu or platform.processor(),
@@ -37,12 +40,17 @@ def collect() -> dict[str, Any]:
     }
 
 
-def git_state(folder: Path) -> dict[str, Any] | None:
-    """Commit, and whether the tracked files are unchanged; None outside a repository."""
+def git_state(folder: Path) -> dict[str, Any] | str | None:
+    """Commit, and whether the tracked files are unchanged.
+
+    None outside a repository, text where Git does not tell about it.
+    """
 
     def git(*arguments: str) -> str:
         command = ["git", "-C", str(folder), *arguments]
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout  # noqa: S603
+        english = {**os.environ, "LC_ALL": "C"}
+        done = subprocess.run(command, capture_output=True, text=True, check=True, env=english)  # noqa: S603
+        return done.stdout
 
     try:
         if Path(git("rev-parse", "--show-toplevel").strip()) != folder.resolve():
@@ -51,7 +59,9 @@ def git_state(folder: Path) -> dict[str, Any] | None:
             "commit": git("rev-parse", "HEAD").strip(),
             "clean": not git("status", "--porcelain", "--untracked-files=no").strip(),
         }
-    except (OSError, subprocess.CalledProcessError):
+    except subprocess.CalledProcessError as error:
+        return "repository of another user" if "dubious ownership" in error.stderr else None
+    except OSError:
         return None
 
 

@@ -61,7 +61,7 @@ def digests(study, scale="quick"):
 def set_in(study, path, value):
     *parents, last = path
     for key in parents:
-        study = study.setdefault(key, {})
+        study = study[key] if isinstance(study, list) else study.setdefault(key, {})
     study[last] = value
 
 
@@ -120,6 +120,7 @@ def test_settings_of_the_environment_win(study):
 NEW = {"id": "A-v0", "kwargs": {}, "thresholds": [0]}
 TAXI, DQN = ["environments", "Taxi-v3"], ["algorithms", "dqn"]
 SOURCE, QUICK = [*DQN, "source"], ["scales", "quick"]
+MANY = {f"setting{number}": list(range(100)) for number in range(20)}
 CHOSEN = {"kind": "chosen on development seeds"}
 
 
@@ -131,7 +132,14 @@ CHOSEN = {"kind": "chosen on development seeds"}
         (["environments", "../up"], NEW, "'../up'"),
         ([*TAXI, "threshold"], 6, "Taxi-v3: threshold is not known here: did you mean thresholds?"),
         ([*TAXI, "thresholds"], [], "environments.Taxi-v3.thresholds: []"),
-        ([*TAXI, "thresholds"], [float("nan")], "no finite number"),
+        ([*TAXI, "thresholds"], [float("nan")], "Taxi-v3.thresholds.0: nan is no finite number"),
+        ([*TAXI, "kwargs"], {"size": 2**64}, "environments.Taxi-v3.kwargs.size: 1844"),
+        (["environments", "A" * 300], NEW, "A..."),
+        (["environments", "A\x1b[31m"], NEW, r"A\x1b[31m"),
+        ([*QUICK, "seeds"], 999_999_999, "scales.quick.seeds: 999999999"),
+        ([*QUICK, "seeds"], 9_999, " runs, at most 100,000 are allowed"),
+        (["evaluation", "per_decade"], 10**9, "evaluation.per_decade: 1000000000"),
+        (["multiverse", "branches", 0, "settings"], MANY, "multiverse: "),
         ([*TAXI, "id"], "../Taxi", "environments.Taxi-v3.id: '../Taxi'"),
         ([*DQN, "class"], "sac", "algorithms.dqn.class: sac is not one of"),
         ([*DQN, "policy"], "MlpPolice", "'MlpPolice"),
@@ -150,7 +158,7 @@ CHOSEN = {"kind": "chosen on development seeds"}
         ([*QUICK, "only"], {"sarsa": {"Taxi-v3": 5}}, "scales.quick.only: sarsa is not one of"),
         ([*QUICK, "only"], {"rmax": {"Acrobot-v1": 5}}, "only.rmax: Acrobot-v1 is not one of"),
         ([*QUICK, "only"], {"dqn": {"Taxi-v3": 5}}, "dqn runs on every environment"),
-        (["multiverse", "settings"], {"step_size": 0.1}, "step_size: 0.1"),
+        (["multiverse", "branches", 0, "settings"], {"step_size": 0.1}, "step_size: 0.1"),
     ],
 )
 def test_refuses_with_place_and_remedy(study, write_study, path, value, message):
@@ -173,6 +181,12 @@ def test_sources_name_files_that_are_there(real_study):
     assert all((ROOT / file).exists() for file in files)
 
 
+# Each line holds ten times what the line above holds.
+BOMB = "k0: &k0 [1,1,1,1,1,1,1,1,1,1]\n" + "".join(
+    f"k{n}: &k{n} [{','.join([f'*k{n - 1}'] * 10)}]\n" for n in range(1, 60)
+)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -184,6 +198,11 @@ def test_sources_name_files_that_are_there(real_study):
         ("a: 1\na: 2\n", "envs.yaml:2:1: the key a is given twice"),
         ("a: !!python/object/apply:os.system [exit]\n", "envs.yaml:1:4"),
         ("a: 2020-01-01\n", "no finite number"),
+        ("a: 010\n", "envs.yaml:1:4: YAML reads 010 in base 8 or 60"),
+        ("a: [1:30]\n", "envs.yaml:1:5: YAML reads 1:30 in base 8 or 60"),
+        ("a: &x 1\nb: &x 2\n", "envs.yaml:2:4: an anchor (&) of this name is there already"),
+        ("a: &x [*x]\n", "envs.yaml:1:8: an alias within what it names"),
+        (BOMB, "envs.yaml:5:5: more than 100,000 values"),
         ("a: b\x00c\n", "is not the YAML expected here"),
     ],
 )

@@ -10,7 +10,7 @@ from suite import SuiteError, config
 from suite.results import aggregate, arrivals, summary_page
 from suite.results.aggregate import curves, exact_bounds, load_runs, plan
 from suite.results.summary import Bounds, Planned, summarise
-from tests.support.run_files import PROVENANCE, STUDY, clock, csv_text, run_of, write_run
+from tests.support.run_files import PROVENANCE, STUDY, csv_text, run_of, write_run
 
 # Means at 100, 1,000 and the last timestep, seed by seed.
 MEANS = {
@@ -25,13 +25,13 @@ MEANS = {
 def results(tmp_path):
     for (environment, algorithm), runs in MEANS.items():
         for seed, means in enumerate(runs):
+            means = dict(zip((100, 1000, 5000), means, strict=False))
             text = csv_text(
-                dict(zip((100, 1000, 5000), means, strict=False)),
+                means,
                 exact=0.0 if environment == "FrozenLake-v1" else None,
-                sampled=means[0] if algorithm == "powr" else "",
+                sampled=means[100] if algorithm == "powr" else "",
             )
-            spent = clock({100: 0, means[-1]: 0}, 0.1, 1.0)
-            write_run(tmp_path, run_of(environment, algorithm, seed), text, **spent)
+            write_run(tmp_path, run_of(environment, algorithm, seed), text)
     return tmp_path
 
 
@@ -111,13 +111,7 @@ class TestSummary:
     def test_page_shows_every_environment_and_origin(self, results):
         other = {**PROVENANCE, "python": "3.11.2", "packages": {"numpy": "2.4.5"}}
         run = run_of("MountainCar-v0", "dqn", 2)
-        write_run(
-            results,
-            run,
-            (results / run.path).read_text(),
-            provenance=other,
-            **clock({100: 0}, 0.1, 1.0),
-        )
+        write_run(results, run, (results / run.path).read_text(), provenance=other)
         page = aggregated(results)["summary.md"]
         assert "12 of 12 runs" in page
         assert "| DQN | 0.8 | 1 of 3 | > 5,000 | 5,000 .. > 5,000 |" in page

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import threadpoolctl
 
+from suite.results.origins import find_origins
 from suite.training import provenance
 
 
@@ -33,6 +34,16 @@ def test_git_state(tmp_path):
     # A copy inside a foreign repository has no commit.
     (tmp_path / "copy").mkdir()
     assert provenance.git_state(tmp_path / "copy") is None
+
+
+def test_a_repository_of_another_user_is_told(tmp_path, monkeypatch):
+    git(tmp_path, "init")
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")  # as Git's own tests do
+    assert provenance.git_state(tmp_path) == "repository of another user"
+    monkeypatch.setattr(provenance, "ROOT", tmp_path)
+    found = provenance.collect()
+    assert (found["git"], found["git_fault"]) == (None, "repository of another user")
+    assert list(find_origins([found])["commit"]) == ["repository of another user"]
 
 
 def test_collects_what_is_loaded_without_naming_the_machine():
