@@ -340,7 +340,7 @@ class DisplacementModel:
         if self._outcomes is not None:
             rewards, lasting = self._outcomes(states)
         reached = (states[:, None] + predicted[:, :, :-1])[:, :, None] + self._noise
-        return rewards, lasting, reached.reshape(-1, states.shape[1])
+        return rewards, lasting, reached.reshape(reached.size // states.shape[1], states.shape[1])
 
     def _mean(self, after: NDArray, shape: tuple[int, ...]) -> NDArray:
         """The mean over the states that an action may lead to."""
