@@ -135,7 +135,6 @@ class OptimisticPOWR(Agent):
         self.terminal_values = terminal_values
         self.n_plans_ = 0
         self._plan_times: list[int] = []
-        self._choices: list[tuple[int, int, float]] = []
         self._warned: set[str] = set()
         self._check_settings()
         # That of training, which another environment on loading leaves alone.
@@ -168,7 +167,6 @@ class OptimisticPOWR(Agent):
                     planner.plan()
                     planner.policy  # noqa: B018  a plan in a box is made when it is asked for
                     self._plan_times, self.n_plans_ = [*planner.plan_times], self.n_plans_ + 1
-                    self._choices = [*planner.choices]
         self._warn(self._faults())
         return self
 
@@ -223,7 +221,6 @@ class OptimisticPOWR(Agent):
     def _replayed(self, plan_times: list[int]) -> FinitePlanner | BoxPlanner:
         """A planner that has seen all data, and planned after each of these numbers of them."""
         planner = self._new_planner()
-        planner.choices = [*self._choices]
         starts, planned, ended = set(self.data.starts), set(plan_times), self.data.ended.tolist()
         columns = [
             column.tolist() if column.ndim == 1 else column for column in self.data.columns()
@@ -254,7 +251,6 @@ class OptimisticPOWR(Agent):
                 kernel=self.kernel,
                 keep_best=self.keep_best,
                 terminal_values=self.terminal_values,
-                limit=limit_of(self.env),
                 **common,
             )
         limit = limit_of(self.env)
@@ -293,15 +289,11 @@ class OptimisticPOWR(Agent):
             check_flag(getattr(self, name), name)
 
     def _state(self) -> tuple[dict[str, Any], dict[str, NDArray]]:
-        state = {"plan_times": self._plan_times, "n_plans": self.n_plans_, "choices": self._choices}
+        state = {"plan_times": self._plan_times, "n_plans": self.n_plans_}
         return {**state, "gamma": self._planner.gamma, "time_limit": self._time_limit}, {}
 
     def _restore(self, state: dict[str, Any], arrays: dict[str, NDArray]) -> None:
         self.n_plans_, self._plan_times = int(state["n_plans"]), [*map(int, state["plan_times"])]
-        self._choices = [
-            (int(size), int(rounds), float(simulated))
-            for size, rounds, simulated in state["choices"]
-        ]
         if not all(0 < time <= self.data.size for time in self._plan_times):
             raise ValueError(
                 f"its plans, after {self._plan_times} transitions, are not among its "
