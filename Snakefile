@@ -28,6 +28,7 @@ min_version("9.0")
 
 # Jobs run with the Python that runs snakemake, also where its environment is not activated.
 os.environ.update(PATH=f"{Path(sys.executable).parent}:{os.environ.get('PATH')}")
+os.environ.pop("PYTHONSAFEPATH", None)  # it hides `suite` from `python -m suite`
 
 # A mistake in --config or in the study is one line, without the traceback of this file.
 try:
