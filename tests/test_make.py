@@ -1,4 +1,4 @@
-"""make on machines that lack something: one line that says what, or a way round it."""
+"""Machines that lack Python, HOME or Git: one line that says what, or a way round it."""
 
 import os
 import shutil
@@ -6,6 +6,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
+
+from tests.workflow.repository import working_files
 
 ROOT = Path(__file__).parents[1]
 TOOLS = ("make", "sh", "grep", "awk", "nproc", "env", "test")
@@ -54,3 +56,10 @@ def test_caches_are_in_the_project_without_a_home(make, tmp_path):
     assert make(*show).stdout == ""
     given = make(*show, HOME="/absent", XDG_CACHE_HOME=os.devnull).stdout
     assert given == f"{os.devnull}\n"
+
+
+def test_an_archive_without_git_has_the_same_files(tmp_path):
+    for name in ("suite/command.py", "results/paper/runs.csv", ".venv/bin/python", "logs/a.log"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    assert working_files(tmp_path) == ["suite/command.py"]
