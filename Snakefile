@@ -9,7 +9,6 @@
 # that name exists; file times do not matter. Files of other settings have other names.
 
 import _thread
-import hashlib
 import json
 import os
 import re
@@ -22,6 +21,7 @@ from snakemake.utils import min_version
 from suite import SuiteError
 from suite.config import check_model, load
 from suite.config.models import AUTHORS, MULTIVERSE, POWR, Workflow
+from suite.config.reading import content_of
 from suite.failures import failure_summary
 
 min_version("9.0")
@@ -41,6 +41,7 @@ except SuiteError as error:
 RESULTS = STUDY.results / SCALE
 FIGURES = STUDY.folder / "figures" if SCALE == "paper" else RESULTS / "figures"
 SHOWN = ("training_curves", "threshold_boxplots", "ranking")  # the figures of a scale
+ANSWER = ["answer"] if STUDY.replication else []  # the README's picture
 LOGS = STUDY.folder / "logs"
 RUNS = STUDY.run_files(SCALE, finished=PARTIAL)
 OF_STUDY = ["--envs", str(STUDY.path)]
@@ -86,11 +87,6 @@ TABLES = (*RUN_TABLES, "curves", "summary", "ranking", "cost", "origins")
 VERDICTS = ("cells", "comparisons", "sentences", "sensitivity", "theory")
 
 
-def content_of(*paths):
-    """A parameter of rules, by which a file is seen that was edited and kept its old time."""
-    return [hashlib.sha256(Path(path).read_bytes()).hexdigest() for path in paths]
-
-
 wildcard_constraints:
     seed=r"\d+",
     digest="[0-9a-f]{12}",
@@ -114,7 +110,7 @@ rule all:
     input:
         runs=RUNS,
         summary=RESULTS / "summary.md",
-        figures=[FIGURES / f"{name}.pdf" for name in SHOWN],
+        figures=[FIGURES / f"{name}.pdf" for name in [*SHOWN, *ANSWER]],
         authors=AUTHORS_FIGURES,
         verdicts=(
             [RESULTS / "claims.md", RESULTS / "report.html"]

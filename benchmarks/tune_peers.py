@@ -161,28 +161,6 @@ def name_of(peer: str) -> str:
     return "powr-tuned" if peer == "powr" else peer.replace("_", "-")
 
 
-def in_words(value: Any) -> str:
-    if isinstance(value, dict):
-        return f"{value['name']}({', '.join(f'{width:g}' for width in value['bandwidth'])})"
-    if isinstance(value, list):
-        return json.dumps(value)
-    return str(value).lower() if isinstance(value, bool) else f"{value:g}"
-
-
-def markdown_row(peer: str, env: str, table: list[Outcome]) -> str:
-    """The row of docs/peers.md."""
-    setting, rows = choose(table, env)
-    constants = ", ".join(
-        f"`{name}` {in_words(value)}" for name, value in json.loads(setting).items()
-    )
-    arrivals = (
-        ", ".join("never" if math.isinf(time) else f"{time:,}" for time in times)
-        for times in zip(*((row.first_arrival, row.lasting_arrival) for row in rows), strict=True)
-    )
-    cells = (f"`{name_of(peer)}`", env, str(len(tried(table, env))), constants, *arrivals)
-    return f"| {' | '.join(cells)} |"
-
-
 def tune(study: config.Study, peer: str, path: Path) -> list[Outcome]:
     """The peer's table in the order of SETTINGS, which is written after every run."""
     table = {row[:3]: row for row in read(path)}
@@ -210,7 +188,7 @@ def main(arguments: list[str] | None = None) -> None:
     for peer in peers:
         table = tune(study, peer, FOLDER / f"{peer}.csv")
         for env in SETTINGS[peer]:
-            print(markdown_row(peer, env, table), flush=True)
+            print(env, choose(table, env)[0], flush=True)
 
 
 if __name__ == "__main__":

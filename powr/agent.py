@@ -15,11 +15,11 @@ from typing import Any, NamedTuple, Self
 import gymnasium
 import numpy as np
 from gymnasium.spaces import Box, Space
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from powr import storage
+from powr import health, storage
 from powr.data import History, StateIndex, interleaved
-from powr.environment import Interface, refuse_reset
+from powr.environment import Interface, env_or_spaces, limit_of, refuse_reset
 from powr.functions import expand
 from powr.kernels import Dirac, Exponential, Kernel
 from powr.mirror_descent import Policy, make_policy, mirror_descent, uniform_policy
@@ -29,16 +29,18 @@ from powr.validation import (
     check_flag,
     check_gamma,
     check_kernel,
+    check_numeric,
     check_positive,
     check_seed,
+    check_transitions,
+    refuse_env_arguments,
 )
 from powr.world_model import WorldModel
 
 Callback = Callable[[Any], Any]
 
-# Estimates overshoot a little: a warning comes where action values leave the possible range by more
-# than this share of it.
-_OVERSHOOT = 0.25
+# Timesteps of one episode without a time limit after which an epoch follows within the episode.
+LONGEST_WAIT = 1000
 
 # Default bandwidths are this fraction of the range of a dimension. Bounds beyond the largest stand
 # for "unbounded", as the largest single-precision number does.
@@ -65,6 +67,7 @@ class Agent:
         self._interface = Interface(env)
         self.n_actions = self._interface.n_actions
         self.data = History(self._interface.observations.shape)
+        self._warned: set[str] = set()
         training, prediction = np.random.SeedSequence(self.seed).spawn(2)
         self._generator = np.random.default_rng(training)
         self._prediction_generator = np.random.default_rng(prediction)
@@ -92,7 +95,7 @@ class Agent:
     ) -> Self:
         """Take `total_timesteps` more steps in the environment and learn from them.
 
-        Each call starts a new episode; the transitions of an episode left open at the end are kept.
+        Each call starts a new episode; an episode left open at its end is data like any other.
         After an interrupt, such as Ctrl-C, all whole transitions are kept, and the policy is the
         one before or after an update.
 
@@ -100,7 +103,7 @@ class Agent:
         ----------
         total_timesteps : int
         callback : callable, default=None
-            Called with the agent after every step; training stops if it returns False.
+            Called with the agent after every step; training stops at once if it returns False.
         progress_bar : bool, default=False
             Needs tqdm.
         """
@@ -121,6 +124,7 @@ class Agent:
                 "`lambda agent: agent.num_timesteps < 1000`, which stops training by returning "
                 "False. Callbacks of stable-baselines3 need one of its own models"
             )
+        self._was_stopped = False
         bar = _progress_bar(goal - self.num_timesteps) if progress_bar else None
         state = None
         while self.num_timesteps < goal:
@@ -140,9 +144,57 @@ class Agent:
                     bar.set_postfix_str(f"return {last:.4g}, plans {self.n_plans_}", refresh=False)
                 bar.update()
             if callback is not None and callback(self) is False:
+                self._was_stopped = True
                 break
         if bar is not None:
             bar.close()
+
+    def fit(
+        self,
+        states: Any,
+        actions: ArrayLike,
+        rewards: ArrayLike,
+        next_states: Any,
+        terminated: ArrayLike,
+    ) -> Self:
+        """Learn from these logged transitions alone; no environment is needed.
+
+        What was learned before is dropped. `learn` may follow where there is an environment.
+
+        Parameters
+        ----------
+        states, next_states : batches of n observations
+        actions : (n,) integers
+        rewards : (n,) floats
+        terminated : (n,) bool
+            Whether the environment terminated; truncation by a time limit does not count.
+        """
+        raise NotImplementedError
+
+    def _logged(
+        self,
+        states: Any,
+        actions: ArrayLike,
+        rewards: ArrayLike,
+        next_states: Any,
+        terminated: ArrayLike,
+    ) -> History:
+        """Logged transitions as a history of unknown episodes."""
+        states, next_states = self._states(states)[0], self._states(next_states)[0]
+        actions = check_numeric(actions, "actions") - self._interface.first_action
+        columns = check_transitions(
+            states, actions, rewards, next_states, terminated, n_actions=self.n_actions
+        )
+        history = History(self.data.state_shape)
+        history.extend(columns, columns[4], [])
+        return history
+
+    def _warn(self, faults: dict[str, str]) -> None:
+        """Warn the caller of `learn` or `fit`, once for each subject."""
+        for subject, message in faults.items():
+            if subject not in self._warned:
+                self._warned.add(subject)
+                warnings.warn(message, stacklevel=3)
 
     def predict(
         self,
@@ -246,6 +298,11 @@ class POWR(Agent):
     with the closed-form action values of Prop. 3. The policy is the softmax of the step size times
     the sum of action values, Eq. (15). Unvisited pairs have the value 0.
 
+    An epoch follows its last episode. `learn` ends with an epoch, too, unless all its transitions
+    are learned or a callback stopped it; and an episode without a time limit, which may never end,
+    has one every 1,000 timesteps. `fit` is Algorithm 1 on a fixed data set: `mirror_steps` steps
+    from the uniform policy.
+
     The paper gives no settings. The defaults are those of the authors' code of June 2024.
 
     Parameters
@@ -254,6 +311,8 @@ class POWR(Agent):
         An environment or the id of one, with `Discrete` actions and observations that are a `Box`
         (flattened) or finite: `Discrete`, `MultiDiscrete`, `MultiBinary`, or a `Tuple` or `Dict`
         of such.
+    observation_space, action_space : Space
+        In place of `env`, to learn from logged data by `fit`.
     kernel : Kernel, default=None
         The state kernel. Default: `Dirac` for finite observations, `Exponential` with a third of
         the range of each dimension for a box.
@@ -272,7 +331,8 @@ class POWR(Agent):
     method : {"auto", "exact", "nystrom"}, default="auto"
         How Prop. 3 is solved, see `WorldModel`.
     max_rank : int, default=1000
-        Distinct pairs up to which "auto" is exact, and the largest rank of Nystrom.
+        Distinct pairs up to which "auto" is exact, and the largest rank of Nystrom; see
+        `WorldModel` for more than six actions.
     seed : int or None, default=0
         Seeds every random draw, those of the environment included. None draws a seed.
 
@@ -287,6 +347,8 @@ class POWR(Agent):
     n_overshoots_, worst_overshoot_ : int, float
         Epochs whose action values left the range that the rewards allow by more than a quarter of
         it, and the largest such excess as a share of the range.
+    health_ : dict of str
+        What is wrong with the agent or its task, with a remedy. `learn` and `fit` warn of it once.
 
     Examples
     --------
@@ -296,10 +358,13 @@ class POWR(Agent):
     (2, 4)
     """
 
+    @refuse_env_arguments
     def __init__(
         self,
-        env: gymnasium.Env | str,
+        env: gymnasium.Env | str | None = None,
         *,
+        observation_space: Space | None = None,
+        action_space: Space | None = None,
         kernel: Kernel | None = None,
         gamma: float = 0.99,
         step_size: float = 0.1,
@@ -311,7 +376,7 @@ class POWR(Agent):
         max_rank: int = 1000,
         seed: int | None = 0,
     ):
-        super().__init__(env, seed)
+        super().__init__(env_or_spaces(env, observation_space, action_space), seed)
         self.kernel = kernel
         self.gamma = gamma
         self.step_size = step_size
@@ -321,11 +386,16 @@ class POWR(Agent):
         self.restart = restart
         self.method = method
         self.max_rank = max_rank
-        self.n_overshoots_, self.worst_overshoot_ = 0, 0.0
+        self._check_settings()
+        self._begin_anew(self.data)
+
+    def _begin_anew(self, data: History) -> None:
+        """These data, none of which are learned from, and the uniform policy."""
         nothing = np.zeros((0, self.n_actions))
         self._plan = Plan(uniform_policy(self.n_actions), nothing, nothing)
         self._model: WorldModel | None = None
-        self._check_settings()
+        self.n_overshoots_, self.worst_overshoot_ = 0, 0.0
+        self.data = data
 
     n_plans_ = property(lambda self: len(self._plan.epochs))
 
@@ -346,17 +416,58 @@ class POWR(Agent):
         progress_bar: bool = False,
     ) -> Self:
         self._check_settings()
+        may_never_end = limit_of(self.env) is None
         for _, ended in self._collect(total_timesteps, callback, progress_bar):
-            planned = self._plan.epochs[-1] if self._plan.epochs else 0
-            if ended and self.data.ended[planned:].sum() >= self.episodes_per_epoch:
-                self._improve_policy(planned)
+            if ended:
+                is_due = self.data.ended[self._n_learned :].sum() >= self.episodes_per_epoch
+            else:
+                since = max(self._n_learned, self.data.starts[-1])
+                is_due = may_never_end and self.num_timesteps - since >= LONGEST_WAIT
+            if is_due:
+                self._improve_policy()
+        if self._n_learned < self.num_timesteps and not self._was_stopped:
+            self._improve_policy()
+        self._warn(self.health_)
         return self
 
     learn.__doc__ = Agent.learn.__doc__
 
-    def _improve_policy(self, planned: int) -> None:
+    def fit(
+        self,
+        states: Any,
+        actions: ArrayLike,
+        rewards: ArrayLike,
+        next_states: Any,
+        terminated: ArrayLike,
+    ) -> Self:
+        self._check_settings()
+        data = self._logged(states, actions, rewards, next_states, terminated)
+        before = dict(vars(self))
+        try:
+            self._begin_anew(data)
+            self._improve_policy()
+        except BaseException:
+            vars(self).update(before)
+            raise
+        self._warn(self.health_)
+        return self
+
+    fit.__doc__ = Agent.fit.__doc__
+
+    @property
+    def health_(self) -> dict[str, str]:
+        returns, overshoot = self.episode_returns, self.worst_overshoot_
+        facts = health.Facts(self.num_timesteps, self.n_plans_, returns, overshoot=overshoot)
+        return {**health.shifting_scales(self.env), **health.findings(facts)}
+
+    @property
+    def _n_learned(self) -> int:
+        """The number of transitions at the end of the last epoch."""
+        return self._plan.epochs[-1] if self._plan.epochs else 0
+
+    def _improve_policy(self) -> None:
         """One epoch: the world model of all data, then the mirror descent of Algorithm 1."""
-        new = self.data.columns(planned)
+        new = self.data.columns(self._n_learned)
         # Until the epoch is over there is no model: an interrupt may leave this one half updated.
         model, self._model = self.model_ or self._new_model(new[0]), None
         model.partial_fit(*new)  # Eq. (10)
@@ -372,7 +483,8 @@ class POWR(Agent):
         C = descent.coefficients
         if not self.restart:
             C[:known] += self._plan.coefficients  # Eq. (15): the sum over epochs continues
-        self._record_overshoot(descent.overshoot)
+        self.n_overshoots_ += int(descent.overshoot > health.OVERSHOOT)
+        self.worst_overshoot_ = max(self.worst_overshoot_, descent.overshoot)
         # A single assignment, so that an interrupt finds the old policy or the new one.
         self._plan = Plan(
             make_policy(model.function(C)),
@@ -405,19 +517,6 @@ class POWR(Agent):
     def _kernel(self, states: NDArray) -> Kernel:
         """The kernel of the settings, or the default for the states of the first epoch."""
         return self.kernel or default_kernel(self.observation_space, states)
-
-    def _record_overshoot(self, overshoot: float) -> None:
-        self.worst_overshoot_ = max(self.worst_overshoot_, overshoot)
-        if overshoot <= _OVERSHOOT:
-            return
-        self.n_overshoots_ += 1
-        if self.n_overshoots_ == 1:
-            warnings.warn(
-                f"the world model gave action values beyond what the rewards allow, by "
-                f"{overshoot:.0%} of that range: another bandwidth, a rougher kernel, a stronger "
-                "regularization or a larger max_rank may suit the task better",
-                stacklevel=4,
-            )
 
     def _state(self) -> tuple[dict[str, Any], dict[str, NDArray]]:
         # Recompute what a loaded agent has to, so that both continue with the same rounding.
@@ -472,8 +571,6 @@ def _progress_bar(total_timesteps: int) -> Any:
     try:
         from tqdm import tqdm
     except ImportError as error:
-        raise ImportError(
-            "progress_bar=True needs tqdm: pip install tqdm, or pip install 'powr[progress]'"
-        ) from error
+        raise ImportError("progress_bar=True needs tqdm: pip install tqdm") from error
     form = "{percentage:3.0f}%|{bar}| {n_fmt} [{remaining}]{postfix}"
     return tqdm(total=total_timesteps, unit="step", dynamic_ncols=True, bar_format=form)

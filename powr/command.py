@@ -122,6 +122,7 @@ def train(options: argparse.Namespace) -> None:
     settings: Any = {name: getattr(options, name) for name in SETTINGS}
     env = make(options.env, **dict(options.env_kwargs))
     agent = POWR(env, kernel=kernel, **settings)
+    agent._interface.id = options.env  # with its module
     print(f"training POWR on {options.env} for {options.timesteps:,} timesteps", flush=True)
     show_progress = sys.stderr.isatty() and importlib.util.find_spec("tqdm") is not None
     started = time.monotonic()

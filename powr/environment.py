@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import math
 import operator
-import warnings
 from collections.abc import Iterator
 from typing import Any, Protocol
 
@@ -32,9 +31,6 @@ _LARGEST_NUMBER = 2**63 - 1
 _RESET = ("observation", "info")
 _STEP = ("observation", "reward", "terminated", "truncated", "info")
 
-# Steps of one episode after which an environment without a time limit is warned about.
-_LONG_EPISODE = 10_000
-
 
 class Interface:
     """What an agent sees of an environment.
@@ -51,19 +47,26 @@ class Interface:
     n_actions : int
     first_action : int
         The environment's number of action 0.
+    id : str or None
+        As it was given, with the module that registers it.
     """
 
     def __init__(self, env: gymnasium.Env | str):
+        given = env
         if isinstance(env, str):
             env = gymnasium.make(env)
+        if hasattr(env, "num_envs"):
+            raise TypeError(
+                f"env must be one environment, got the vector of environments {env!r}: give one of "
+                "them, as gymnasium.make makes it"
+            )
         if not isinstance(env, gymnasium.Env):
             raise TypeError(f"env must be a gymnasium.Env or the id of one, got {env!r}")
-        self.env = env
+        self.env, self.id = env, given if isinstance(given, str) else env.spec and env.spec.id
         self.observations = observations_of(env.observation_space)
         actions = actions_of(env)
         self.n_actions, self.first_action = int(actions.n), int(actions.start)
         self._steps = 0
-        self._may_warn = limit_of(env) is None
 
     def reset(self, seed: int) -> int | NDArray:
         self._steps = 0
@@ -82,14 +85,6 @@ class Interface:
                 "gymnasium.wrappers.TransformReward",
             )
         self._steps += 1
-        if self._may_warn and self._steps == _LONG_EPISODE:
-            self._may_warn = False
-            warnings.warn(
-                f"{env_name(self.env)} has no time limit, and an episode has not ended after "
-                f"{_LONG_EPISODE:,} steps: POWR learns between episodes, so set a limit by "
-                "gymnasium.wrappers.TimeLimit",
-                stacklevel=4,
-            )
         return state, reward, bool(terminated), bool(truncated)
 
     def _state(self, observation: Any) -> int | NDArray:
@@ -122,6 +117,33 @@ class Interface:
             f"{env_name(self.env)} returned {returned} at step {self._steps} of an episode: "
             f"{fault}. The agent keeps the transitions before it"
         )
+
+
+class SpacesAlone(gymnasium.Env):
+    """Stands for the environment of an agent that learns from logged data alone."""
+
+    def __init__(self, observation_space: Space, action_space: Space):
+        self.observation_space, self.action_space = observation_space, action_space
+
+    def reset(self, **_: Any) -> Any:
+        raise ValueError(
+            "the agent was made from spaces and has no environment to play in: learn from logged "
+            "data by fit, or give env"
+        )
+
+    def step(self, action: Any) -> Any:
+        return self.reset()
+
+
+def env_or_spaces(
+    env: gymnasium.Env | str | None, observation_space: Space | None, action_space: Space | None
+) -> gymnasium.Env | str:
+    """The environment given, or what stands for it where only its spaces are."""
+    if env is not None and observation_space is None and action_space is None:
+        return env
+    if env is None and observation_space is not None and action_space is not None:
+        return SpacesAlone(observation_space, action_space)
+    raise TypeError("give env or, to learn from logged data, observation_space and action_space")
 
 
 def _number(reward: Any) -> float | None:
@@ -173,8 +195,12 @@ def actions_of(env: gymnasium.Env) -> Discrete:
     space = env.action_space
     if isinstance(space, Discrete):
         return space
+    some = "some of its actions, a list of levels,"
+    if isinstance(space, Box):  # all combinations of a few numbers in each dimension
+        bounds = "env.action_space.low, env.action_space.high"
+        some = f"levels = np.array(list(itertools.product(*np.linspace({bounds}, 3).T)))"
     raise ValueError(
-        f"the action space must be Discrete, got {space}: number some of its actions by "
+        f"the action space must be Discrete, got {space}: number {some} by "
         "gymnasium.wrappers.TransformAction(env, lambda i: levels[i], Discrete(len(levels)))"
     )
 

@@ -19,7 +19,7 @@ _MANY_EPISODES = 10
 
 # Action values may leave the range that rewards allow by this share of it, since they are estimates
 # of values between states.
-_OVERSHOOT = 0.25
+OVERSHOOT = 0.25
 
 # The policy shown may come to an action that was never taken in this share of its episodes.
 _UNVISITED_SHARE = 0.1
@@ -94,7 +94,7 @@ def equal_returns(returns: Sequence[float]) -> str | None:
 
 
 def overshoot(share: float | None) -> str | None:
-    if share is None or share <= _OVERSHOOT:
+    if share is None or share <= OVERSHOOT:
         return None
     return (
         f"action values lie beyond what rewards allow, by {share:.0%} of that range: do not rely "

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import math
 import warnings
 import zipfile
 import zlib
@@ -17,12 +18,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import gymnasium
 import numpy as np
+from gymnasium.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete, Space, Tuple
 from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker, TimeLimit
 from numpy.typing import NDArray
 
 import powr
 from powr.data import History
-from powr.environment import layers_of, limit_of, make
+from powr.environment import SpacesAlone, layers_of, limit_of, make
 from powr.files import written_aside
 from powr.kernels import BUILT_IN, Kernel, make_kernel
 from powr.validation import check_finite, check_transitions
@@ -37,6 +39,9 @@ A = TypeVar("A", bound="Agent")
 # The name in a record of every kernel that is not built in.
 CUSTOM = "custom"
 
+# Arguments of agents that are no settings.
+_GIVEN_APART = ("env", "observation_space", "action_space", "kernel")
+
 # Wrappers that change neither observations nor rewards nor actions.
 _NEUTRAL = (OrderEnforcing, PassiveEnvChecker, TimeLimit)
 
@@ -46,16 +51,29 @@ _DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, Runtim
 _MALFORMED = (KeyError, TypeError, AttributeError, IndexError, OverflowError)
 
 
+# What an agent's file holds: the columns of its data, and more.
+_COLUMNS = {"states", "breaks", "actions", "rewards", "terminated", "ended"}
+_REQUIRED = _COLUMNS | {"metadata", "last_states"}
+_MEMBERS = _REQUIRED | {"coefficients"}
+
+# Limits of what is read: bytes unpacked, however small the file, or as a multiple of its size; the
+# characters of metadata, of which episodes and epochs take some per row; those of the arguments
+# with which an environment is made.
+_ALWAYS_READ, _LARGEST_RATIO = 2**26, 200
+_CHARACTERS, _CHARACTERS_PER_ROW = 2**16, 32
+_LONGEST_ARGUMENTS = 2**14
+
+
 def save(agent: Agent, path: str | Path) -> None:
     """Write the agent to `path`, whole or not at all."""
     state, arrays = agent._state()
     parameters = inspect.signature(type(agent)).parameters
-    settings = [name for name in parameters if name not in ("env", "kernel")]
+    settings = [name for name in parameters if name not in _GIVEN_APART]
     metadata = {
         "format": FORMAT,
         "version": powr.__version__,
         "algorithm": type(agent).__name__,
-        "environment": describe_env(agent.env),
+        "environment": {**describe_env(agent.env), "id": agent._interface.id},
         "spaces": describe_spaces(agent.env),
         "settings": {name: getattr(agent, name) for name in settings},
         "kernel": describe_kernel(agent.kernel),
@@ -91,22 +109,65 @@ def load(
 
 
 def read_arrays(path: str | Path) -> dict[str, NDArray]:
-    """All arrays of a file; Python objects, which only pickle could read, are refused."""
+    """The arrays of a file, once their declared sizes are known to fit the file and each other.
+
+    Python objects, which only pickle could read, are refused.
+    """
     with open(path, "rb"):  # a missing file is an OSError, unlike one that is not an archive
         pass
     try:
+        with zipfile.ZipFile(path) as archive:
+            check_members(archive, Path(path).stat().st_size)
         with np.load(path, allow_pickle=False) as file:
             return {name: file[name] for name in file.files}
-    except (*_DAMAGE, ValueError, TypeError, AttributeError) as error:
+    except (*_DAMAGE, ValueError, TypeError, AttributeError, MemoryError) as error:
         raise ValueError(
             f"it is not an .npz file of an agent, or it is damaged ({error})"
         ) from error
 
 
+def check_members(archive: zipfile.ZipFile, file_size: int) -> None:
+    """Refuse, by their headers alone, members that no agent has or that are too large to read."""
+    members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
+    if len(members) != len(archive.infolist()) or not _REQUIRED <= members.keys() <= _MEMBERS:
+        raise ValueError(f"its members are {sorted(members)[:20]}, not those of an agent")
+    total = sum(info.file_size for info in members.values())
+    if total > max(_ALWAYS_READ, _LARGEST_RATIO * file_size):
+        raise ValueError(f"{file_size:,} bytes would unpack to {total:,}")
+    rows = set()
+    for name, info in members.items():
+        if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise ValueError(f"its {name} are compressed in another way than save does it")
+        shape, size = declared(archive, info)
+        if size != info.file_size:
+            raise ValueError(f"its {name} declare {size:,} bytes, but hold {info.file_size:,}")
+        if name in _COLUMNS:
+            rows.add(shape[:1])
+    if len(rows) > 1:
+        raise ValueError(f"its columns declare different lengths: {sorted(rows)}")
+    n_characters, n_rows = members["metadata"].file_size // 4, max(next(iter(rows)), default=0)
+    if n_characters > _CHARACTERS + _CHARACTERS_PER_ROW * n_rows:
+        raise ValueError(f"its metadata have {n_characters:,} characters for {n_rows:,} rows")
+
+
+def declared(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> tuple[tuple[int, ...], int]:
+    """The shape that the header of an array declares, and the bytes that header and array take."""
+    with archive.open(info) as file:
+        version = np.lib.format.read_magic(file)
+        read = {1: np.lib.format.read_array_header_1_0, 2: np.lib.format.read_array_header_2_0}
+        shape, _, dtype = read[version[0]](file)
+        if dtype.hasobject:
+            raise ValueError("Python objects are refused, as by allow_pickle=False")
+        return shape, file.tell() + math.prod(shape) * dtype.itemsize
+
+
 def read_metadata(text: NDArray) -> dict[str, Any]:
     if text.dtype.kind != "U" or text.shape != ():
         raise ValueError(f"its metadata are not text but {text.dtype} of shape {text.shape}")
-    metadata = json.loads(str(text))
+    try:
+        metadata = json.loads(str(text))
+    except RecursionError as error:
+        raise ValueError("its metadata are nested too deeply") from error
     if metadata["format"] != FORMAT:
         raise ValueError(
             f"it has format {metadata['format']!r}, written by powr {metadata.get('version')}, but "
@@ -200,6 +261,9 @@ def describe_env(env: gymnasium.Env) -> dict[str, Any]:
     *wrappers, _ = layers_of(env)
     names = [type(layer).__name__ for layer in wrappers if not isinstance(layer, _NEUTRAL)]
     record = {"id": env.spec and env.spec.id, "max_episode_steps": limit_of(env), "wrappers": names}
+    if isinstance(env, SpacesAlone):
+        spaces = (env.observation_space, env.action_space)
+        return {**record, "spaces": [describe_space(space) for space in spaces]}
     if env.spec is None:
         return record
     kwargs = {key: value for key, value in env.spec.kwargs.items() if key != "render_mode"}
@@ -213,21 +277,66 @@ def describe_env(env: gymnasium.Env) -> dict[str, Any]:
     return record
 
 
+def describe_space(space: Space) -> dict[str, Any]:
+    """A space as JSON; numbers of a box are text, since they may be infinite."""
+    if isinstance(space, Tuple):
+        return {"Tuple": [describe_space(part) for part in space]}
+    if isinstance(space, Dict):
+        return {"Dict": {key: describe_space(part) for key, part in space.items()}}
+    if isinstance(space, Box):
+        low, high = (bound.ravel().astype(str).tolist() for bound in (space.low, space.high))
+        return {"Box": [low, high, list(space.shape), str(space.dtype)]}
+    if isinstance(space, Discrete):
+        return {"Discrete": [int(space.n), int(space.start)]}
+    if isinstance(space, MultiDiscrete):
+        return {"MultiDiscrete": [space.nvec.tolist(), str(space.dtype), space.start.tolist()]}
+    if isinstance(space, MultiBinary):
+        return {"MultiBinary": space.n}
+    raise ValueError(f"{space} cannot be saved")
+
+
+def make_space(record: dict[str, Any]) -> Space:
+    """The inverse of `describe_space`."""
+    ((kind, content),) = record.items()
+    if kind == "Tuple":
+        return Tuple([make_space(part) for part in content])
+    if kind == "Dict":
+        return Dict({key: make_space(part) for key, part in content.items()})
+    if kind == "Box":
+        low, high, shape, dtype = content
+        lowest, highest = (
+            np.array(bound, float).reshape(shape).astype(dtype) for bound in (low, high)
+        )
+        return Box(lowest, highest, dtype=np.dtype(dtype).type)
+    if kind == "Discrete":
+        return Discrete(content[0], start=content[1])
+    if kind == "MultiDiscrete":
+        nvec, dtype, start = content
+        return MultiDiscrete(np.array(nvec), dtype=np.dtype(dtype).type, start=np.array(start))
+    if kind == "MultiBinary":
+        return MultiBinary(tuple(content) if isinstance(content, list) else content)
+    raise ValueError(f"its space {kind!r} is unknown")
+
+
 def describe_spaces(env: gymnasium.Env) -> dict[str, str]:
     """The spaces in words, by which a loaded agent's are compared."""
     return {"observation": str(env.observation_space), "action": str(env.action_space)}
 
 
 def remake_env(record: dict[str, Any]) -> gymnasium.Env:
+    if "spaces" in record:
+        return SpacesAlone(*map(make_space, record["spaces"]))
     name, limit = record["id"], record["max_episode_steps"]
     if name is None or "kwargs" not in record:
         raise ValueError(
             f"its environment ({name or 'without an id'}) cannot be made from an id and JSON "
             "arguments alone: give env"
         )
+    if len(json.dumps(record["kwargs"])) > _LONGEST_ARGUMENTS:
+        raise ValueError(f"its environment {name!r} has very long arguments: give env")
     if ":" in name:
         raise ValueError(
-            f"its environment {name!r} would import a module: give env if you trust it"
+            f"its environment {name!r} would import a module: if you trust it, give env={name!r}"
         )
     try:
         return make(name, max_episode_steps=-1 if limit is None else limit, **record["kwargs"])
@@ -239,7 +348,7 @@ def check_environment(metadata: dict[str, Any], env: gymnasium.Env, was_given: b
     """Refuse an environment with another id or other spaces; warn about other wrappers."""
     recorded = metadata["environment"]
     trained, given = recorded["id"], env.spec and env.spec.id
-    if trained and given and trained != given:
+    if trained and given and trained.rpartition(":")[2] != given:
         raise ValueError(f"it was trained on {trained}, not on {given}")
     for kind, space in describe_spaces(env).items():
         if metadata["spaces"][kind] != space:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import math
+from collections.abc import Callable
 from numbers import Integral, Real
+from typing import ParamSpec
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +20,25 @@ LARGEST = 1e100
 
 # Probabilities may miss a sum of one by this much, as those computed in single precision do.
 SUM_TOLERANCE = 1e-6
+
+
+Parameters = ParamSpec("Parameters")
+
+
+def refuse_env_arguments(init: Callable[Parameters, None]) -> Callable[Parameters, None]:
+    """Have a constructor point to gymnasium.make where it is given what it does not know."""
+    names = inspect.signature(init).parameters
+
+    @functools.wraps(init)
+    def checked(*arguments: Parameters.args, **keywords: Parameters.kwargs) -> None:
+        if unknown := ", ".join(keywords.keys() - names.keys()):
+            raise TypeError(
+                f"{type(arguments[0]).__name__} has no setting {unknown}: give arguments of an "
+                f"environment to gymnasium.make(id, {unknown}=...), and what that returns as env"
+            )
+        init(*arguments, **keywords)
+
+    return checked
 
 
 def check_number(value: object, name: str) -> float:
@@ -49,9 +72,10 @@ def check_count(value: object, name: str) -> int:
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(f"{name} must be a whole number, got {value!r}")
-    if value < 1:
-        raise ValueError(f"{name} must be at least 1, got {value}")
-    return int(value)
+    number = int(value)
+    if not 1 <= number < 2**63:
+        raise ValueError(f"{name} must lie between 1 and 2^63 - 1, got {value}")
+    return number
 
 
 def check_flag(value: object, name: str) -> bool:

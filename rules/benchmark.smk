@@ -88,7 +88,7 @@ use rule verb as figure with:
     log:
         LOGS / f"{SCALE}/{{name}}{{authors}}.log",
     wildcard_constraints:
-        name="|".join(SHOWN),
+        name="|".join([*SHOWN, *ANSWER]),
         authors="(_authors)?",
     params:
         command=lambda wildcards: [
@@ -185,7 +185,7 @@ use rule verb as report with:
         study=STUDY.path,
         claims="claims.yaml",
         deviations="deviations.yaml",
-        tables=[*rules.aggregate.output, *rules.claims.output],
+        tables=[*rules.claims.input.tables, *rules.claims.output],
         figures=expand(rules.figure.output.svg, name=SHOWN, authors=""),
         page=sorted(Path("suite/report").glob("*.[jc]*")),
         code=CODE,

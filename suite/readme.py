@@ -73,7 +73,7 @@ def answer(
         + (
             f" All {among} sentences of the paper hold with {where}."
             if number == among
-            else f" No protocol makes all {among} sentences of the paper true: {number} at most "
+            else f" No protocol makes all {among} sentences of the paper true: at most {number} "
             f"hold, with {where}."
         )
     )

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from suite import config
-from suite.release import readme, verify
+from suite import config, readme
+from suite.claims import document
+from suite.release import verify
 from suite.training.algorithms import saves_agent
 
 ROOT = Path(__file__).parent.parent
@@ -40,4 +41,5 @@ def test_run_files_are_those_of_the_study(committed):
 
 def test_readme_shows_what_the_tables_say():
     text = (ROOT / readme.README).read_text(encoding="utf-8")
-    assert readme.renew(text, readme.blocks(ROOT)) == text, RENEW
+    study, claims = config.load(ROOT / "envs.yaml"), document.load(ROOT / "claims.yaml")
+    assert readme.renew(text, readme.parts(study, claims, ROOT / "results/paper")) == text, RENEW

@@ -10,8 +10,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from suite.plots.multiverse import arrivals_of
-from suite.plots.render import PANELS_A_ROW, add_note, make_panels, missing_note, number
+from suite.plots.render import PANELS_PER_ROW, add_note, make_panels, missing_note, number
 
 TABLES = ("ablations",)
 COLOUR = "#882255"  # of OptimisticPOWR
@@ -19,6 +18,11 @@ UNDONE = "#33415C"
 FIRST = 10  # where the axes of time begin
 BEYOND = 0.32  # how far right of the budget "never" stands, as a share of the axis
 SPREAD = 0.5  # of a row, over which its seeds are spread
+
+
+def arrivals_of(cell: Any) -> list[float]:
+    """The timesteps in a cell, which pandas has read as one number where no cell has two."""
+    return [] if pd.isna(cell) else [float(timestep) for timestep in str(cell).split()]
 
 
 def draw(table: pd.DataFrame) -> Figure:
@@ -41,7 +45,7 @@ def draw_panels(
         panel.axvline(budget, color="0.6", lw=0.7, dashes=(3, 2))
         panel.grid(visible=True, axis="x")
         panel.tick_params(axis="y", length=0)
-        draw_rows(panel, rows, never, labelled=place % PANELS_A_ROW == 0)
+        draw_rows(panel, rows, never, labelled=place % PANELS_PER_ROW == 0)
     add_note(
         figure,
         "Timesteps to the first evaluation at the threshold: further left is better. A dot is a "

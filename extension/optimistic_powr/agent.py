@@ -33,6 +33,7 @@ from powr.validation import (
     check_kernel,
     check_number,
     check_positive,
+    refuse_env_arguments,
 )
 
 # The horizon 1 / (1 - gamma) is this many times the time limit, within bounds.
@@ -104,6 +105,7 @@ class OptimisticPOWR(Agent):
     _planning = MIRROR_DESCENT
     _imagined_per_log_visits = IMAGINED_PER_LOG_VISITS
 
+    @refuse_env_arguments
     def __init__(
         self,
         env: gymnasium.Env | str,
@@ -133,8 +135,11 @@ class OptimisticPOWR(Agent):
         self.terminal_values = terminal_values
         self.n_plans_ = 0
         self._plan_times: list[int] = []
+        self._choices: list[tuple[int, int, float]] = []
         self._warned: set[str] = set()
         self._check_settings()
+        # That of training, which another environment on loading leaves alone.
+        self._time_limit = limit_of(self.env) if gamma is None else None
         self._current: FinitePlanner | BoxPlanner | None = self._new_planner()
 
     @property
@@ -163,6 +168,7 @@ class OptimisticPOWR(Agent):
                     planner.plan()
                     planner.policy  # noqa: B018  a plan in a box is made when it is asked for
                     self._plan_times, self.n_plans_ = [*planner.plan_times], self.n_plans_ + 1
+                    self._choices = [*planner.choices]
         self._warn(self._faults())
         return self
 
@@ -217,6 +223,7 @@ class OptimisticPOWR(Agent):
     def _replayed(self, plan_times: list[int]) -> FinitePlanner | BoxPlanner:
         """A planner that has seen all data, and planned after each of these numbers of them."""
         planner = self._new_planner()
+        planner.choices = [*self._choices]
         starts, planned, ended = set(self.data.starts), set(plan_times), self.data.ended.tolist()
         columns = [
             column.tolist() if column.ndim == 1 else column for column in self.data.columns()
@@ -247,6 +254,7 @@ class OptimisticPOWR(Agent):
                 kernel=self.kernel,
                 keep_best=self.keep_best,
                 terminal_values=self.terminal_values,
+                limit=limit_of(self.env),
                 **common,
             )
         limit = limit_of(self.env)
@@ -255,7 +263,7 @@ class OptimisticPOWR(Agent):
             self.n_actions,
             gamma=gamma_of(limit) if self.gamma is None else self.gamma,
             why_gamma=_WHY_GAMMA if limit else _WHY_GAMMA_WITHOUT_LIMIT,
-            time_limit=limit if self.gamma is None else None,
+            time_limit=self._time_limit,
             regularization=self.regularization,
             imagined_per_log_visits=self._imagined_per_log_visits,
             **common,
@@ -285,16 +293,21 @@ class OptimisticPOWR(Agent):
             check_flag(getattr(self, name), name)
 
     def _state(self) -> tuple[dict[str, Any], dict[str, NDArray]]:
-        state = {"plan_times": self._plan_times, "n_plans": self.n_plans_}
-        return {**state, "gamma": self._planner.gamma}, {}
+        state = {"plan_times": self._plan_times, "n_plans": self.n_plans_, "choices": self._choices}
+        return {**state, "gamma": self._planner.gamma, "time_limit": self._time_limit}, {}
 
     def _restore(self, state: dict[str, Any], arrays: dict[str, NDArray]) -> None:
         self.n_plans_, self._plan_times = int(state["n_plans"]), [*map(int, state["plan_times"])]
+        self._choices = [
+            (int(size), int(rounds), float(simulated))
+            for size, rounds, simulated in state["choices"]
+        ]
         if not all(0 < time <= self.data.size for time in self._plan_times):
             raise ValueError(
                 f"its plans, after {self._plan_times} transitions, are not among its "
                 f"{self.data.size} transitions"
             )
+        self._time_limit = state.get("time_limit")
         if self._planner.gamma != state["gamma"]:  # another time limit must not change the policy
             self.gamma = float(state["gamma"])
         self._current = None

@@ -14,6 +14,8 @@ All cost is bounded: both the map and the values rest on a bounded number of cen
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import cho_factor, cho_solve
@@ -48,7 +50,10 @@ _SWEEP_TOLERANCE = 1e-4
 # where more is left than this share of their range. Fewer transitions say too little.
 _RIDGES_IF_NOISY = (1e-3, 1e-2, 1e-1, 1.0, 1e-5, 1e-4)
 _BETTER, _MOSTLY_NOISE = 0.95, 0.4
+_ROUNDING = 1e-9  # what varies less is constant
 _LEAST_NOISE = 1e-2
+# Medians, since a wall or an edge is a jump of few steps; a normal deviation is so many of them.
+_DEVIATIONS_PER_MEDIAN = 1.48
 _HELD_OUT = 200
 _LEAST_HELD_OUT = 100
 
@@ -90,37 +95,36 @@ class SmoothMap:
         self._low, self._high = targets[chosen].min(axis=0), targets[chosen].max(axis=0)
         ridges = self._ridges(inputs[chosen], targets[chosen])
         self.is_noisy = ridges > _RIDGE
-        if self.is_noisy.any():
-            self._smooth(inputs, chosen, targets, ridges)
-        else:
-            self._interpolate(inputs[chosen], targets[chosen])
+        self.residuals = np.zeros((len(inputs) if self.is_noisy.any() else 1, targets.shape[1]))
+        # Of some of the targets: their numbers, centers, trend and coefficients.
+        self._parts: list[tuple[NDArray, NDArray, NDArray, NDArray]] = []
+        if not self.is_noisy.all():
+            self._interpolate(inputs[chosen], targets[chosen], np.flatnonzero(~self.is_noisy))
+        for ridge in np.unique(ridges[self.is_noisy]):
+            centers = inputs[thinned(chosen, _SMOOTH_CENTERS)]
+            self._smooth(inputs, centers, targets, np.flatnonzero(ridges == ridge), ridge)
 
-    def _interpolate(self, centers: NDArray, targets: NDArray) -> None:
-        self._centers = centers
-        trend = with_constant(centers)
-        self._trend = np.linalg.lstsq(trend, targets, rcond=None)[0]
+    def _interpolate(self, centers: NDArray, targets: NDArray, columns: NDArray) -> None:
+        inputs, targets = with_constant(centers), targets[:, columns]
+        trend = np.linalg.lstsq(inputs, targets, rcond=None)[0]
         gram = self._kernel(centers, centers)
         gram[np.diag_indices_from(gram)] += _RIDGE
-        self._coefficients = cho_solve(cho_factor(gram), targets - trend @ self._trend)
-        self.residuals = np.zeros((1, targets.shape[1]))
+        coefficients = cho_solve(cho_factor(gram), targets - inputs @ trend)
+        self._parts.append((columns, centers, trend, coefficients))
 
-    def _smooth(self, inputs: NDArray, chosen: NDArray, targets: NDArray, ridges: NDArray) -> None:
+    def _smooth(
+        self, inputs: NDArray, centers: NDArray, targets: NDArray, columns: NDArray, ridge: float
+    ) -> None:
         """Least squares on all transitions in the span of the kernel at a few of them."""
-        self._centers = inputs[thinned(chosen, _SMOOTH_CENTERS)]
-        trend = with_constant(inputs)
-        self._trend = np.linalg.lstsq(trend, targets, rcond=None)[0]
-        rest = targets - trend @ self._trend
-        gram = self._kernel(self._centers, self._centers)
-        cross = self._kernel(inputs, self._centers)
-        normal = cross.T @ cross
-        self._coefficients = np.empty((len(gram), targets.shape[1]))
-        for ridge in np.unique(ridges):
-            columns = ridges == ridge
-            system = normal + ridge * gram
-            system[np.diag_indices_from(system)] += _RIDGE * np.trace(system) / len(system)
-            solved = cho_solve(cho_factor(system), cross.T @ rest[:, columns])
-            self._coefficients[:, columns] = solved
-        self.residuals = np.where(self.is_noisy, rest - cross @ self._coefficients, 0.0)
+        constant, targets = with_constant(inputs), targets[:, columns]
+        trend = np.linalg.lstsq(constant, targets, rcond=None)[0]
+        rest = targets - constant @ trend
+        cross = self._kernel(inputs, centers)
+        system = cross.T @ cross + ridge * self._kernel(centers, centers)
+        system[np.diag_indices_from(system)] += _RIDGE * np.trace(system) / len(system)
+        coefficients = cho_solve(cho_factor(system), cross.T @ rest)
+        self.residuals[:, columns] = rest - cross @ coefficients
+        self._parts.append((columns, centers, trend, coefficients))
 
     def _ridges(self, inputs: NDArray, targets: NDArray) -> NDArray:
         """For each target the least ridge, unless a larger one predicts much better."""
@@ -131,17 +135,18 @@ class SmoothMap:
         rest = targets[few] - trend @ np.linalg.lstsq(trend, targets[few], rcond=None)[0]
         eigenvalues, vectors = np.linalg.eigh(self._kernel(inputs[few], inputs[few]))
         rotated = vectors.T @ rest
-        errors = []
+        errors, typical = [], []
         for ridge in (_RIDGE, *_RIDGES_IF_NOISY):
             inverse = 1.0 / (np.maximum(eigenvalues, 0.0) + ridge)
             diagonal = (vectors**2) @ inverse
             held_out = vectors @ (inverse[:, None] * rotated) / diagonal[:, None]
             errors.append(np.sqrt((held_out**2).mean(axis=0)))
-        interpolated, smoothed, least = errors[0], errors[1], np.min(errors, axis=0)
+            typical.append(_DEVIATIONS_PER_MEDIAN * np.median(np.abs(held_out), axis=0))
+        interpolated, smoothed, least = errors[0], errors[1], np.min(typical, axis=0)
         better = np.where(least > _MOSTLY_NOISE * targets.std(axis=0), 1.0, _BETTER)
-        is_noisy = (smoothed < better * interpolated) & (
-            least > _LEAST_NOISE * np.ptp(targets, axis=0)
-        )
+        extent = np.ptp(targets, axis=0)
+        is_noisy = (smoothed < better * interpolated) & (least > _LEAST_NOISE * extent)
+        is_noisy &= extent > _ROUNDING * np.abs(targets).max(axis=0)
         ridges = np.array([_RIDGE, *_RIDGES_IF_NOISY])[np.argmin(errors, axis=0)]
         return np.where(is_noisy, ridges, _RIDGE)
 
@@ -151,11 +156,13 @@ class SmoothMap:
         every = np.empty((n, self.n_actions, d + self.n_actions))
         every[:, :, :d], every[:, :, d:] = states[:, None], self._of_action
         inputs = every.reshape(n * self.n_actions, d + self.n_actions)
-        predicted = with_constant(inputs) @ self._trend
-        predicted += expansion(self._kernel, inputs, self._centers, self._coefficients)
+        predicted = np.empty((len(inputs), len(self._low)))
+        for columns, centers, trend, coefficients in self._parts:
+            predicted[:, columns] = with_constant(inputs) @ trend
+            predicted[:, columns] += expansion(self._kernel, inputs, centers, coefficients)
         # Beyond the data the trend may lead anywhere: no step is longer than those seen.
         np.clip(predicted, self._low, self._high, out=predicted)
-        return predicted.reshape(n, self.n_actions, -1)
+        return predicted.reshape(n, self.n_actions, len(self._low))
 
 
 class Outcomes:
@@ -237,27 +244,38 @@ class DisplacementModel:
         moves = np.flatnonzero(~by_action) if not by_action.all() else np.arange(1)
         self.map = SmoothMap(states[moves], actions[moves], steps[moves], n_actions)
         self._noise = representatives(self.map.residuals[:, :-1], _OUTCOMES)
+        self.is_random = self._outcomes is not None or len(self._noise) > 1
         has_learned = terminated.any() or np.ptp(rewards) > 0
         search_bandwidth = _SEARCH_BANDWIDTH * states.shape[1]
         self.kernel = kernel or Exponential(_VALUE_BANDWIDTH if has_learned else search_bandwidth)
 
         # The last state is not the first of any transition yet, but is where the next one starts.
         visited = np.vstack([states, next_states[-1:][~terminated[-1:]]])
-        visited = visited[spread(visited, _VALUE_CENTERS)]
+        self._visited = visited[spread(visited, _VALUE_CENTERS)]
         ends = np.flatnonzero(by_state)
         ends = ends[spread(next_states[ends], _TERMINAL_CENTERS)]
-        self.centers = np.vstack([visited, next_states[ends]])
-        self._solve(visited, one_off[ends] / gamma, value_range, step_size, mirror_steps, planning)
+        self._ends, self._terminal_values = next_states[ends], one_off[ends] / gamma
+        self._settings = (value_range, step_size, mirror_steps, planning)
+        self._solve(self._visited, *self._settings)
+
+    def recentred(self, states: NDArray) -> DisplacementModel:
+        """The same map with another plan: half of the centers are among these scaled states."""
+        half = _VALUE_CENTERS // 2
+        visited = self._visited[spread(self._visited, half)]
+        other = copy(self)
+        other._solve(np.vstack([visited, states[spread(states, half)]]), *self._settings)
+        return other
 
     def _solve(
         self,
         visited: NDArray,
-        terminal_values: NDArray,
         value_range: tuple[float, float],
         step_size: float | None,
         mirror_steps: int | None,
         planning: Planning,
     ) -> None:
+        terminal_values = self._terminal_values
+        self.centers = np.vstack([visited, self._ends])
         kriging = Kriging(
             self.kernel,
             self.centers,
@@ -265,7 +283,7 @@ class DisplacementModel:
             n_landmarks=_LANDMARKS,
             n_neighbours=_NEIGHBOURS,
         )
-        rewards, lasting, reached = self._look_ahead(visited)
+        rewards, lasting, reached = self.look_ahead(visited)
         next_weights = kriging.weights(reached)
         residual = np.concatenate([np.zeros(len(visited)), terminal_values - self.prior])
         low, high = value_range
@@ -310,7 +328,11 @@ class DisplacementModel:
             self._sharpness *= self.settled.n_steps
             self._policy_coefficients = cho_solve(factor, summed / self.settled.n_steps)
 
-    def _look_ahead(self, states: NDArray) -> tuple[NDArray, NDArray, NDArray]:
+    def interpolate(self, reached: NDArray) -> NDArray:
+        """Values above the prior, as the policy weighs them, at scaled states."""
+        return expansion(self.kernel, reached, self.centers, self._policy_coefficients)
+
+    def look_ahead(self, states: NDArray) -> tuple[NDArray, NDArray, NDArray]:
         """Of every action at n states: rewards and probabilities to go on, (n, n_actions), and, row
         after row, the states that it may lead to."""
         predicted = self.map(states)
@@ -318,7 +340,7 @@ class DisplacementModel:
         if self._outcomes is not None:
             rewards, lasting = self._outcomes(states)
         reached = (states[:, None] + predicted[:, :, :-1])[:, :, None] + self._noise
-        return rewards, lasting, reached.reshape(-1, states.shape[1])
+        return rewards, lasting, reached.reshape(reached.size // states.shape[1], states.shape[1])
 
     def _mean(self, after: NDArray, shape: tuple[int, ...]) -> NDArray:
         """The mean over the states that an action may lead to."""
@@ -337,7 +359,7 @@ class DisplacementModel:
 
     def _back_up(self, states: ArrayLike, coefficients: NDArray) -> NDArray:
         scaled = check_states(states, shape=self.centers.shape[1:]) / self.scale
-        rewards, lasting, reached = self._look_ahead(scaled)
+        rewards, lasting, reached = self.look_ahead(scaled)
         after = self.prior + expansion(self.kernel, reached, self.centers, coefficients)
         return rewards + self.gamma * lasting * self._mean(after, rewards.shape)
 

@@ -45,8 +45,12 @@ class StayingCounts:
     def __init__(self, data: Counts):
         self._data, self.imagined = data, 0.0
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._data, name)
+    index = property(lambda self: self._data.index)
+    n_actions = property(lambda self: self._data.n_actions)
+    size = property(lambda self: self._data.size)
+    pair_state = property(lambda self: self._data.pair_state)
+    pair_action = property(lambda self: self._data.pair_action)
+    pair_count = property(lambda self: self._data.pair_count)
 
     @property
     def triple_pair(self) -> NDArray:

@@ -34,6 +34,9 @@ class Planner:
         The policy that acts.
     plan_times : list of int
         Numbers of transitions at the plans from which the planner can be made again.
+    choices : list of (int, int, float)
+        In a box, the plan that acts from each of these plans on, by its numbers of transitions and
+        of further trials, and its simulated return; (0, 0, 0.0) where plans could not be judged.
     """
 
     def __init__(
@@ -56,6 +59,7 @@ class Planner:
         self._planning = planning
         self.returns = ReturnRange(gamma)
         self.plan_times: list[int] = []
+        self.choices: list[tuple[int, int, float]] = []
         self._size = 0
         self._rewards: list[float] = []  # of the episode under way
 

@@ -173,3 +173,11 @@ def test_rewards_whose_scale_shifts_are_warned_of():
     env = gymnasium.wrappers.NormalizeReward(gymnasium.make("FrozenLake-v1"))
     with pytest.warns(UserWarning, match="NormalizeReward"):
         OptimisticPOWR(env, seed=1100).learn(10)
+
+
+def test_a_loaded_agent_keeps_the_horizon_of_its_training(tmp_path):
+    agent = OptimisticPOWR(seats(), seed=1100).learn(2000)
+    agent.save(tmp_path / "agent.npz")
+    longer = TimeLimit(seats().env, 3000)
+    loaded = OptimisticPOWR.load(tmp_path / "agent.npz", longer)
+    np.testing.assert_array_equal(shown(loaded), shown(agent))

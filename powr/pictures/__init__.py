@@ -19,7 +19,7 @@ try:
     from powr.pictures.planes import draw_planes
 except ImportError as error:
     raise ImportError(
-        "pictures need matplotlib and pillow: pip install 'powr[pictures]'", name=error.name
+        "pictures need matplotlib and pillow: pip install matplotlib pillow", name=error.name
     ) from error
 
 from powr.agent import Agent

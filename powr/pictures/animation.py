@@ -75,7 +75,7 @@ def render_episode(
         moments = rollout(agent, env, seed=seed, deterministic=deterministic, max_steps=max_steps)
         frames, stride = record(agent, env, moments)
     except gymnasium.error.DependencyNotInstalled as error:
-        raise ImportError("rendering needs pygame: pip install 'powr[pictures]'") from error
+        raise ImportError("rendering needs pygame: pip install pygame") from error
     finally:
         env.close()
     names, first_action = action_names(env), int(actions_of(env).start)

@@ -7,6 +7,7 @@ all data in the span of a dictionary of states. A new way is a module with a cla
 
 from __future__ import annotations
 
+import warnings
 from typing import Protocol
 
 from numpy.typing import NDArray
@@ -22,6 +23,12 @@ METHODS = ("auto", "exact", "nystrom")
 # The error of a Nystrom kernel on its diagonal, as a share of the largest k(x, x): a tenth of the
 # usual regularization. Action values then differ from the exact ones by about 1e-7 of their range.
 TOLERANCE = 1e-7
+
+
+# Unknowns of the largest Nystrom system (144 MB and its factors), and distinct pairs of the largest
+# exact one that "auto" takes in its place (0.7 GB in all).
+MOST_UNKNOWNS = 6000
+MOST_PAIRS = 4000
 
 
 class Solver(Protocol):
@@ -68,11 +75,19 @@ def check_method(method: object, name: str = "method") -> str:
     return method
 
 
-def choose_method(method: str, kernel: Kernel, n_pairs: int, max_rank: int) -> str:
+def choose_method(method: str, kernel: Kernel, n_pairs: int, max_rank: int, n_actions: int) -> str:
     """The method for this number of distinct pairs: "auto" is exact as long as that is cheap."""
     if method != "auto":
         return method
-    return "exact" if isinstance(kernel, Dirac) or n_pairs <= max_rank else "nystrom"
+    # Where many actions would cut the rank, exact systems are the smaller ones for longer.
+    is_cut = max_rank > largest_rank(n_actions)
+    most = max(max_rank, MOST_PAIRS) if is_cut else max_rank
+    return "exact" if isinstance(kernel, Dirac) or n_pairs <= most else "nystrom"
+
+
+def largest_rank(n_actions: int) -> int:
+    """The rank that keeps a Nystrom system, of rank times actions unknowns, small."""
+    return max(1, MOST_UNKNOWNS // n_actions)
 
 
 def make_solver(
@@ -80,7 +95,14 @@ def make_solver(
 ) -> Solver:
     """The solver of a method that `choose_method` returned."""
     if method == "nystrom":
-        return NystromModel(kernel, data, tolerance, max_rank)
+        rank = min(max_rank, largest_rank(data.n_actions))
+        if rank < max_rank:
+            warnings.warn(
+                f"{data.n_actions} actions leave memory for a rank of {rank}, less than max_rank "
+                f"({max_rank}), so that values are coarser: use fewer actions where it matters",
+                stacklevel=2,
+            )
+        return NystromModel(kernel, data, tolerance, rank)
     if isinstance(kernel, Dirac):
         return EmpiricalMDP(data)
     return ExactModel(kernel, data)

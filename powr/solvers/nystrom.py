@@ -18,7 +18,7 @@ from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve, solve_triangular
+from scipy.linalg import cho_factor, cho_solve, solve_triangular
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator, gmres
 
@@ -78,6 +78,7 @@ class NystromModel:
         """
         data, n_states = self.data, len(self.data.index)
         self._last_rewards: NDArray | None = None
+        self._ridge_factors: tuple[float, list[tuple[NDArray, bool]]] | None = None
         self._pair_counts = self._by_state(data.pair_count)
         pairs = data.triple_pair
         rows = data.pair_action[pairs] * n_states + data.pair_state[pairs]
@@ -116,18 +117,21 @@ class NystromModel:
 
     def regress(self, targets: NDArray, regularization: float) -> NDArray:
         """Weights of the kernel ridge regression on targets summed per pair."""
+        if self._ridge_factors is None or self._ridge_factors[0] != regularization:
+            self._ridge_factors = regularization, self._factor_ridge(regularization)
+        projected = self._project(self._by_state(targets)).T
+        pairs = zip(self._ridge_factors[1], projected, strict=True)
+        return np.stack([cho_solve(factor, column) for factor, column in pairs], axis=1)
+
+    def _factor_ridge(self, regularization: float) -> list[tuple[NDArray, bool]]:
+        """Cholesky factors of Z'Z + n lambda, a block per action."""
         ridge = self.data.size * regularization * np.eye(self.rank)
         grams = np.zeros((self.data.n_actions, self.rank, self.rank))
         for rows in parts(len(self.data.index)):
             phi = self._features_at(np.arange(rows.start, rows.stop), np.float64)
             for gram, counts in zip(grams, self._pair_counts[rows].T, strict=True):
                 gram += phi.T @ (counts[:, None] * phi)
-        projected = self._project(self._by_state(targets)).T
-        columns = [
-            solve(gram + ridge, column, assume_a="pos")
-            for gram, column in zip(grams, projected, strict=True)
-        ]
-        return np.stack(columns, axis=1)
+        return [cho_factor(gram + ridge) for gram in grams]
 
     def at_states(self, weights: NDArray) -> NDArray:
         if self._tables:

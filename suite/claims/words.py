@@ -40,7 +40,7 @@ def only(table: pd.DataFrame, shown: Mapping[Case, str]) -> pd.DataFrame:
         shown.get(Case(*each), "")
         for each in table[["protocol", "settings"]].itertuples(index=False, name=None)
     ]
-    return table.assign(case=names)[[bool(name) for name in names]]
+    return table.assign(case=names).loc[[bool(name) for name in names]]
 
 
 def lower_at(comparisons: pd.DataFrame) -> str:
@@ -55,20 +55,21 @@ def lower_at(comparisons: pd.DataFrame) -> str:
 
 
 def counts(cells: pd.DataFrame, shown: Mapping[Case, str]) -> str:
-    """Seeds that reach the return, by algorithm; cases that agree are named together."""
+    """Seeds that reach the return, by algorithm, in the last two cases; those that agree once."""
     cases: dict[str, list[str]] = {}
-    for row in cells.dropna(subset="effect").itertuples():
+    last = cells[cells["case"].isin(list(shown.values())[-2:])]
+    for row in last.dropna(subset="effect").itertuples():
         cases.setdefault(short_counts(row.effect), []).append(row.case)
-    return "; ".join(f"{' and '.join(names)}: {effect}" for effect, names in cases.items())
+    return ". ".join(f"{' and '.join(names)}: {effect}" for effect, names in cases.items())
 
 
 def short_counts(effect: str) -> str:
-    """POWR, DQN 7, the others 0 of 7: algorithms with the same count together."""
+    """POWR, DQN 7 of 7; A2C, PPO, TRPO 0 of 7: algorithms with the same count together."""
     by_count: dict[str, list[str]] = {}
     for part in effect.split(", "):
         name, _, count = part.partition(" ")
         by_count.setdefault(count, []).append(name)
-    return ", ".join(f"{' '.join(names)} {count}" for count, names in by_count.items())
+    return "; ".join(f"{', '.join(names)} {count}" for count, names in by_count.items())
 
 
 def places(cells: pd.DataFrame, shown: Mapping[Case, str]) -> str:

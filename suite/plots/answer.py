@@ -7,13 +7,14 @@ under the settings that serve it best.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from suite.config.models import DEEP_OF_SOURCE, POWR
+from suite.config.models import DEEP, DEEP_OF_SOURCE, POWR
 from suite.names import algorithm_name
 from suite.plots import render
 from suite.plots.style import SMALL, looks
@@ -22,6 +23,7 @@ from suite.results.tables import FIRST
 
 TABLES = ("runs", "summary")
 SETTINGS = {kind: render.SETTINGS[source] for source, kind in DEEP_OF_SOURCE.items()}
+SETTINGS[DEEP] = "published settings"  # of rl-baselines3-zoo
 ROW_HEIGHT = 0.29  # inches
 
 
@@ -46,10 +48,9 @@ def draw(runs: pd.DataFrame, summary: pd.DataFrame) -> Figure:
 
 
 def best_settings(summary: pd.DataFrame) -> pd.DataFrame:
-    """POWR and each class of baseline, under the settings with which most seeds reach it.
+    """POWR and each class of baseline, under the settings that most seeds reach the threshold with.
 
-    Of those the settings with the smaller median. Where no seed does so under any, `settings` says
-    that it holds for both.
+    Ties go to the smaller median. Where no seed does under any, `settings` says so.
     """
     main = summary["threshold"] == summary.groupby("environment")["threshold"].transform("first")
     is_powr = summary["kind"].eq(POWR) & summary["policy"].eq("sampled")
@@ -63,7 +64,7 @@ def best_settings(summary: pd.DataFrame) -> pd.DataFrame:
     key = ["environment", "class"]
     never = table.groupby(key)["n_reached"].transform("max") == 0
     twice = table.groupby(key)["n_reached"].transform("size") > 1
-    table["settings"] = table["settings"].mask(never & twice, "both settings")
+    table["settings"] = table["settings"].mask(never & twice, "all settings")
     order = ["n_reached", "median", "timesteps"]
     best = table.sort_values(order, ascending=[False, True, False]).drop_duplicates(key)
     places = table.drop_duplicates(key)[key]  # the order of the summary
@@ -74,26 +75,20 @@ def draw_panel(panel: Axes, rows: pd.DataFrame, times: pd.DataFrame, never: floa
     """One row per class, its name and settings above its points."""
     look_of = looks(rows["class"])
     for height, row in enumerate(rows.to_dict("records")):
-        look, is_powr = look_of[row["class"]], row["kind"] == POWR
-        detail = lead(rows) if is_powr else row["settings"]
-        name = ", ".join(filter(None, (algorithm_name(row["class"]), detail)))
-        panel.annotate(
-            name,
-            (0, height - 0.4),
-            xycoords=panel.get_yaxis_transform(),
-            va="center",
-            color=look.colour,
-            fontsize=SMALL,
-            fontweight="bold" if is_powr else "normal",
-            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5},
-        )
-        runs = times[times["class"] == row["class"]][FIRST].to_numpy(dtype=float)
-        draw_seeds(panel, height, row["class"], runs, never, look)
+        name, look = row["class"], look_of[row["class"]]
+        detail = lead(rows) if row["kind"] == POWR else row["settings"]
+        text = ", ".join(filter(None, (algorithm_name(name), detail)))
+        at_axis: dict[str, Any] = {"transform": panel.get_yaxis_transform(), "va": "center"}
+        at_axis["bbox"] = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
+        bold = "bold" if row["kind"] == POWR else "normal"
+        panel.text(0, height - 0.4, text, c=look.colour, size=SMALL, weight=bold, **at_axis)
+        runs = times[times["class"] == name][FIRST].to_numpy(dtype=float)
+        draw_seeds(panel, height, name, runs, never, look)
         if np.isfinite(row["median"]):
-            bar = {"color": look.colour, "lw": 1.4, "label": f"{row['class']} median"}
-            panel.plot([row["median"]] * 2, [height - 0.26, height + 0.26], **bar)
-        if is_powr and np.isfinite(row["median"]):
-            panel.axvline(row["median"], color=look.colour, lw=0.7, dashes=(2, 2), zorder=1)
+            place, bar = [row["median"]] * 2, [height - 0.26, height + 0.26]
+            panel.plot(place, bar, color=look.colour, lw=1.4, label=f"{name} median")
+            if row["kind"] == POWR:
+                panel.axvline(row["median"], color=look.colour, lw=0.7, dashes=(2, 2), zorder=1)
     panel.set_ylim(len(rows) - 0.6, -0.7)
     panel.set_yticks([])
     panel.spines["left"].set_visible(False)

@@ -19,7 +19,7 @@ from suite.plots.style import COLUMN_WIDTH
 TABLES = ("universes",)
 ROW_HEIGHT = 0.15  # inches
 # By verdict: colour, marker, and whether it is filled.
-LOOKS = {
+LOOKS: dict[str, tuple[str, str, Any]] = {
     "holds": ("#B2182B", "o", "full"),
     "undecided": ("#8A8A8A", "o", "none"),
     "fails": ("#000000", "X", "full"),

@@ -12,23 +12,23 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
-from suite.config.models import DEEP, DEEP_OF_SOURCE, KINDS
+from suite.config.models import DEEP_OF_SOURCE, KINDS, POWR, TEXTBOOK
 from suite.names import algorithm_name
-from suite.plots.render import add_note, number
-from suite.plots.style import Look
+from suite.plots import render
+from suite.plots.render import number
+from suite.plots.style import FAINT, OF_KIND, Look
 from suite.results.ranking import CLOCK, duration_text
 
 TABLES = ("ranking",)
 WIDTH = 6.6  # inches: the names and two columns of numbers need room beside the axis
 ROW_HEIGHT = 0.155
 GAP = 0.45  # between two kinds, in rows
-FAINT = "0.55"
 MARK: dict[str, Any] = {"ms": 5, "mec": "white", "mew": 0.5}
-LEFT_OF: dict[str, Any] = {"textcoords": "offset points", "ha": "right", "color": "0.35"}
-COLOURS = ("#B2182B", "#882255", "#117733", "#332288", "#D98A00", "#000000")
-LOOKS = {
-    kind: Look(colour, (), marker, 1.1)
-    for kind, colour, marker in zip(KINDS, COLOURS, "oPs^Dv", strict=True)
+LEFT_OF: dict[str, Any] = {"textcoords": "offset points", "ha": "right", "color": FAINT}
+LABELS = {
+    POWR: "POWR, best-evidenced settings",
+    TEXTBOOK: "classical baselines",
+    **{kind: f"deep, {render.SETTINGS[source]}" for source, kind in DEEP_OF_SOURCE.items()},
 }
 
 
@@ -49,34 +49,24 @@ def draw(table: pd.DataFrame, columns: int = 1) -> Figure:
         panel.set_ylim(height - 0.3, -0.7)
         draw_panel(panel, environment, rows)
     for panel in panels[-columns:]:
-        panel.set_xlabel("timesteps to the threshold")
+        panel.set_xlabel("timesteps to threshold: further left is better")
     handles = [
-        Line2D([], [], marker=LOOKS[kind].marker, label=kind, **LOOKS[kind].line, **MARK)
-        for kind in KINDS
+        Line2D([], [], marker=look.marker, label=LABELS.get(kind, kind), **look.line, **MARK)
+        for kind, look in OF_KIND.items()
         if kind in set(table["kind"])
     ]
     figure.legend(handles=handles, loc="outside upper center", ncols=3)
-    add_note(figure, note(table))
-    return figure
-
-
-def note(table: pd.DataFrame) -> str:
-    deep = table["kind"].isin((DEEP, *DEEP_OF_SOURCE.values()))
-    first = table.groupby(deep)["first_evaluation"].min()
-    later = f", of deep networks at {first[True]}" if first.nunique() > 1 else ""
-    clock = "; with ≤ by the clock of a shared core" if CLOCK in set(table["measured_by"]) else ""
-    return (
-        "First evaluation at or above the threshold, of the deterministic policy unless it says "
-        f"sampled. Mark: median, line: range over {table['seeds_planned'].max()} seeds; arrow: "
-        f"beyond the end of training. The first evaluation is at {first.min()} timesteps{later}. "
-        f"Time: median CPU time of training until then{clock}."
+    clock = ", or (≤) of a clock" if CLOCK in set(table["measured_by"]) else ""
+    render.add_note(
+        figure,
+        f"Medians and ranges of {table['seeds_planned'].max()} seeds; arrows: beyond the end of "
+        f"training; time: CPU until then{clock}.",
     )
+    return figure
 
 
 def draw_panel(panel: Axes, environment: str, rows: pd.DataFrame) -> None:
     """One row per algorithm, the kinds apart, the earliest of each kind first."""
-    threshold = rows["threshold"].iloc[0]
-    panel.set_title(f"{environment}, return {number(threshold)}", loc="left", fontweight="bold")
     panel.xaxis.set_major_locator(LogLocator(numticks=99))
     panel.xaxis.set_minor_formatter(NullFormatter())
     panel.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
@@ -86,20 +76,29 @@ def draw_panel(panel: Axes, environment: str, rows: pd.DataFrame) -> None:
     # Algorithms without a median by how many of their runs arrive, those without runs last.
     columns = ["median", "n_reached", "seeds"]
     ordered = rows.astype({"median": float}).sort_values(columns, ascending=[True, False, False])
+    finding = f"{environment}, return {number(rows['threshold'].iloc[0])}"
+    if ordered["median"].notna().any():
+        finding += f": {name_of(ordered.iloc[0])} is quickest"
+    panel.set_title(finding, loc="left", fontweight="bold")
     place = 0.0
     for kind in KINDS:
         own = ordered[ordered["kind"] == kind].to_dict("records")
         for row in own:
-            draw_row(panel, place, row, LOOKS[kind])
+            draw_row(panel, place, row, OF_KIND[kind])
             place += 1
         place += GAP if own else 0
     for x, head in ((1.13, "median"), (1.26, "time")):
         write(panel, x, 1.01, head, FAINT, va="bottom", fontsize=6, transform=panel.transAxes)
 
 
+def name_of(row: Mapping[str, Any]) -> str:
+    greedy = ", greedy" if row["kind"] == POWR else ""
+    policy = ", sampled" if row["policy"] == "sampled" else greedy
+    return algorithm_name(row["algorithm"].removesuffix("-authors")) + policy
+
+
 def draw_row(panel: Axes, place: float, row: Mapping[str, Any], look: Look) -> None:
-    sampled = ", sampled" if row["policy"] == "sampled" else ""
-    name = algorithm_name(row["algorithm"]) + sampled
+    name = name_of(row)
     write(panel, -0.012, place, name, look.colour)
     if not row["seeds"]:
         write(panel, 1.26, place, "no run", FAINT)

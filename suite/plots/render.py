@@ -14,6 +14,7 @@ import matplotlib.style
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import EngFormatter
 
 from suite import SuiteError, config
 from suite.command import make_parser, write_result
@@ -23,10 +24,7 @@ from suite.results.tables import read_table
 
 # Modules of suite/plots that `draw` a figure. TABLES names the tables that one is drawn from; a
 # figure without it shows the paper's algorithms at a scale, and is drawn from its `Tables`.
-FIGURES = (
-    *("answer", "training_curves", "threshold_boxplots", "ranking"),
-    *("multiverse", "theory"),
-)
+FIGURES = ("answer", "training_curves", "threshold_boxplots", "ranking", "multiverse", "theory")
 PANELS_PER_ROW = 3
 # Nothing that changes from one drawing to the next: no date, no version of the drawing library.
 METADATA = {
@@ -122,7 +120,9 @@ def set_time_axis(panel: Axes, first: float, last: float, *, has_never: bool = F
     steps = (1,) if last >= 20 * first else (1, 2, 5)
     ticks = [step * 10**decade for decade in range(10) for step in steps]
     ticks = [tick for tick in ticks if low <= tick <= high]
-    labels = list(map(short_number, ticks))
+    every = 1 if len(ticks) < 6 else 2
+    short = EngFormatter(sep="")  # 1,000 as 1k and a million as 1M
+    labels = ["" if place % every else short(tick) for place, tick in enumerate(ticks)]
     if has_never:
         panel.axvline(math.sqrt(high * never), color="0.6", lw=0.6, label="_end")
         ticks, labels = [*ticks, never], [*labels, "never"]
@@ -135,14 +135,6 @@ def set_time_axis(panel: Axes, first: float, last: float, *, has_never: bool = F
 def add_note(figure: Figure, text: str) -> None:
     note = textwrap.fill(text, 110, break_on_hyphens=False)
     figure.supxlabel(note, fontsize=SMALL, color=FAINT)
-
-
-def short_number(value: float) -> str:
-    """1,000 as 1k and a million as 1M, for a short axis."""
-    for size, letter in ((1_000_000, "M"), (1_000, "k")):
-        if value >= size:
-            return f"{value / size:g}{letter}"
-    return f"{value:g}"
 
 
 def number(value: float) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from matplotlib.figure import Figure
 from suite.names import algorithm_name
 from suite.plots import render
 from suite.plots.render import Tables
-from suite.plots.style import FAINT, SMALL, Look, looks
+from suite.plots.style import FAINT, Look, looks
 from suite.results import arrivals
 
 BOX_HEIGHT = 0.6
@@ -45,16 +44,17 @@ def draw_panel(
     """One row per algorithm, up to the end of the longest training and, beyond it, never."""
     budgets = plan.groupby("algorithm")["timesteps"].first()
     panel.set_ylim(len(look_of) - 0.5, -0.5)
-    earliest = min(times[arrivals.FIRST].min(), budgets.min())
+    earliest = np.nanmin([times[arrivals.FIRST].min(), budgets.min()])
     never = render.set_time_axis(panel, earliest, budgets.max(), has_never=True)
     panel.grid(visible=True, axis="x")
     panel.tick_params(axis="y", length=0)
     for row, (algorithm, look) in enumerate(look_of.items()):
         runs = times[times["algorithm"] == algorithm][arrivals.FIRST].to_numpy(dtype=float)
-        if not runs.size:
+        if algorithm not in budgets or not runs.size:
             text = "no run" if algorithm in budgets else "not run here"
-            place = {"xycoords": panel.get_yaxis_transform(), "ha": "center", "va": "center"}
-            panel.annotate(text, (0.4, row), fontsize=SMALL, color=FAINT, **place)
+            height = 1 - (row + 0.5) / len(look_of)
+            look_of_text: dict[str, Any] = {"ha": "center", "va": "center", "color": FAINT}
+            panel.text(0.4, height, text, transform=panel.transAxes, **look_of_text)
             continue
         panel.plot(budgets[algorithm], row, "|", color="0.6", ms=8, mew=0.8, label="budget")
         if len(runs) >= FEWEST_FOR_A_BOX and np.isfinite(runs).all():
@@ -62,33 +62,23 @@ def draw_panel(
         draw_seeds(panel, row, algorithm, runs, never, look)
 
 
-def draw_box(panel: Axes, row: int, algorithm: str, runs: Sequence[float], look: Look) -> None:
-    thin = {"color": look.colour, "lw": 0.8}
-    panel.boxplot(
-        [runs],
-        positions=[row],
-        widths=BOX_HEIGHT,
-        orientation="horizontal",
-        whis=(0, 100),
-        manage_ticks=False,
-        patch_artist=True,
-        label=algorithm,
-        boxprops={"facecolor": look.colour, "alpha": 0.25, "edgecolor": look.colour},
-        medianprops={"color": look.colour, "lw": 1.5},
-        whiskerprops=thin,
-        capprops=thin,
-    )
+def draw_box(panel: Axes, row: int, algorithm: str, runs: np.ndarray, look: Look) -> None:
+    """Quartiles and median, in a line from the first run to the last."""
+    low, quarter, middle, three_quarters, high = np.quantile(runs, (0, 0.25, 0.5, 0.75, 1))
+    panel.hlines(row, low, high, color=look.colour, lw=0.8)
+    box: dict[str, Any] = {"color": look.colour, "alpha": 0.25, "label": algorithm}
+    panel.barh(row, three_quarters - quarter, BOX_HEIGHT, quarter, **box)
+    panel.vlines(middle, row - BOX_HEIGHT / 2, row + BOX_HEIGHT / 2, color=look.colour, lw=1.5)
 
 
 def draw_seeds(
     panel: Axes, row: float, algorithm: str, runs: np.ndarray, never: float, look: Look
 ) -> None:
     """One point per run; a hollow one at "never" for a run that does not reach the threshold."""
-    reached = np.isfinite(runs)
     heights = row + POINTS_HEIGHT * (np.arange(len(runs)) - (len(runs) - 1) / 2) / len(runs)
-    mark: dict[str, Any] = {"marker": "o", "linestyle": "none", "zorder": 3}
-    filled = {"ms": 2.8, "mew": 0.3, "mec": "white", "color": look.colour, "label": algorithm}
-    panel.plot(runs[reached], heights[reached], **mark, **filled)
-    hollow = {"ms": 2.5, "mew": 0.6, "mec": look.colour, "mfc": "white"}
+    reached = np.isfinite(runs)
+    mark: dict[str, Any] = {"linestyle": "none", "color": look.colour, "ms": 2.8, "zorder": 3}
+    filled: dict[str, Any] = {"mew": 0.3, "mec": "white", "label": algorithm}
+    panel.plot(runs[reached], heights[reached], "o", **mark, **filled)
     for height in heights[~reached]:
-        panel.plot(never, height, **mark, **hollow, label=f"{algorithm} never")
+        panel.plot(never, height, "o", mew=0.6, mfc="white", label=f"{algorithm} never", **mark)

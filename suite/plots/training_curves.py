@@ -35,13 +35,9 @@ def draw(tables: Tables) -> Figure:
         panel.set_ylabel(panel.get_ylabel() or "mean return")
     settings = render.settings_note(tables.summary)
     render.add_note(figure, f"Lines: means; band: minimum to maximum of POWR. {settings}")
-    handles = [
-        *(
-            Line2D([], [], label=algorithm_name(name), **each.line)
-            for name, each in look_of.items()
-        ),
-        Line2D([], [], label="threshold", **THRESHOLD_LINE),
-    ]
+    lines = {algorithm_name(name): look.line for name, look in look_of.items()}
+    lines["threshold"] = THRESHOLD_LINE
+    handles = [Line2D([], [], label=name, **line) for name, line in lines.items()]
     places: dict[str, Any] = {"loc": "outside upper center", "ncols": 7, "columnspacing": 1.4}
     figure.legend(handles=handles, labelcolor="linecolor", handlelength=2.4, **places)
     return figure

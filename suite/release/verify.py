@@ -27,6 +27,8 @@ from suite.release.agreement import DIFFERS, IDENTICAL, judge_run
 RESULTS = Path("results/paper")
 SHIPPED = (
     f"{RESULTS}/**/*",
+    "results/fixed-starts/**/*",
+    "figures/answer.*",
     "figures/training_curves*.*",
     "figures/threshold_boxplots*.*",
     "figures/ranking.*",

@@ -11,18 +11,18 @@ from xml.etree import ElementTree
 import pandas as pd
 from markupsafe import Markup
 
-from suite.claims.cells import HOLDS, UNDECIDED
+from suite.claims.cells import UNDECIDED
 from suite.claims.document import Document
 from suite.claims.judge import Case
 from suite.claims.page import title
-from suite.claims.words import IN_PART, MARKS, seen
+from suite.claims.words import IN_PART, MARKS, only, places, seen
 from suite.readme import SHOWN
 
 NOT_RUN = "not run"
 
 # Sizes of a chart in units of its view box.
-WIDTH, LINE, GAP, TOP, BOTTOM = 400, 13, 9, 4, 18
-LEFT, RIGHT = 98, 318  # ends of the axis; names stand to its left, the effect to its right
+WIDTH, LINE, GAP, TOP, BOTTOM = 400, 14, 9, 4, 19
+LEFT, RIGHT = 106, 318  # ends of the axis; names stand to its left, the effect to its right
 NAMES = {
     "ratio of timesteps to threshold": (
         "Timesteps of a baseline divided by POWR's, one dot per baseline; right of 1, POWR needs "
@@ -48,6 +48,12 @@ NAMES = {
 }
 
 
+class Mark(NamedTuple):
+    word: str
+    sign: str
+    details: str  # by environment, where these differ
+
+
 class Dot(NamedTuple):
     value: float
     text: str
@@ -67,7 +73,7 @@ class Line(NamedTuple):
 class Axis(NamedTuple):
     low: float
     high: float
-    reference: float | None
+    reference: float  # where the statement begins to hold
     is_log: bool = False
 
     def x(self, value: float) -> float:
@@ -79,8 +85,7 @@ class Axis(NamedTuple):
     def ticks(self) -> list[float]:
         if self.is_log:
             ends = round(math.log10(self.low)), round(math.log10(self.high))
-            step = 1 if ends[1] - ends[0] < 5 else 2
-            return [10.0**power for power in range(ends[0], ends[1] + 1, step)]
+            return [10.0**power for power in range(ends[0], ends[1] + 1)]
         return [self.low + (self.high - self.low) * i / 4 for i in range(5)]
 
 
@@ -89,22 +94,24 @@ def shown_cases(document: Document) -> list[str]:
 
 
 def describe(
-    document: Document, cells: pd.DataFrame, comparisons: pd.DataFrame
+    document: Document, cells: pd.DataFrame, comparisons: pd.DataFrame, sentences: pd.DataFrame
 ) -> list[dict[str, Any]]:
     """What the template shows of each sentence."""
     cards = []
     for name, sentence in document.sentences.items():
-        own = cells[cells["sentence"] == name]
-        compared = comparisons[comparisons["sentence"] == name]
-        is_judged = own["effect"].notna().any()
+        own, compared, verdicts = (
+            table[table["sentence"] == name] for table in (cells, comparisons, sentences)
+        )
+        text = seen(own, compared, SHOWN) if own["effect"].notna().any() else f"nothing: {NOT_RUN}"
+        is_where = text == places(only(own, SHOWN), SHOWN)
         cards.append(
             {
                 "id": name,
                 "sentence": sentence,
-                "marks": [mark_of(select(own, case)) for case in SHOWN],
-                "seen": seen(own, compared, SHOWN) if is_judged else "Nothing yet: not run.",
-                "chart": draw(compared, sentence.parameters, document.level),
-                "cells": list(cell_rows(document, own)),
+                "marks": [mark_of(select(own, case), select(verdicts, case)) for case in SHOWN],
+                "seen": ("Where it holds" if is_where else "Seen", text),
+                "chart": draw(compared, sentence.parameters, document.level, list(sentence.cells)),
+                "cells": list(cell_groups(document, own)),
                 "view": urlencode(
                     [("threshold", f"{key}:{value:g}") for key, value in sentence.cells.items()]
                 ),
@@ -123,77 +130,75 @@ def word_of(cell: Any) -> str:
     return NOT_RUN if is_missing else cell.verdict
 
 
-def mark_of(cells: pd.DataFrame) -> tuple[str, str, str]:
-    """Of the cells of a case: the class of its badge, a sign, and words."""
-    places: dict[str, list[str]] = {}
+def mark_of(cells: pd.DataFrame, verdicts: pd.DataFrame) -> Mark:
+    """Of a sentence in one case."""
+    where: dict[str, list[str]] = {}
     for cell in cells.itertuples():
-        places.setdefault(word_of(cell), []).append(cell.environment)
-    if len(places) == 1:
-        (word,) = places
-        return word.replace(" ", "-"), MARKS.get(word, "–"), word
-    words = "; ".join(f"{word} on {', '.join(where)}" for word, where in places.items())
-    if HOLDS in places:
-        return IN_PART.replace(" ", "-"), MARKS[IN_PART], words
-    return UNDECIDED, MARKS[UNDECIDED], words
-
-
-def cell_rows(document: Document, cells: pd.DataFrame) -> Iterator[Sequence[str]]:
-    yield (
-        "starts; baselines",
-        "environment",
-        "verdict",
-        "effect",
-        "95% interval",
-        "exact p",
-        "policy",
+        where.setdefault(word_of(cell), []).append(cell.environment)
+    if list(where) == [NOT_RUN]:
+        return Mark(NOT_RUN, "–", "")
+    (verdict,) = verdicts["verdict"]
+    word = verdict if verdict in MARKS else IN_PART
+    details = "; ".join(
+        f"{each} on {', '.join(where[each])}" for each in (*MARKS, NOT_RUN) if each in where
     )
-    for cell in cells.itertuples():
-        case = Case(cell.protocol, cell.settings)
-        has_value = cell.value == cell.value
-        effect = "; ".join(text for text in (cell.effect, cell.reason) if isinstance(text, str))
-        yield (
-            title(document, case),
-            f"{cell.environment} at {cell.threshold:g}",
-            word_of(cell),
-            effect,
-            f"{number(cell.low)} to {number(cell.high)}" if cell.low == cell.low else "",
-            f"{cell.p_for:.2g}" if cell.p_for == cell.p_for else "",
-            str(cell.policy) if has_value else "",
-        )
+    return Mark(word, MARKS[word], details if len(where) > 1 else "")
 
 
-def number(value: float) -> str:
-    return "∞" if math.isinf(value) else f"{value:,.3g}" if abs(value) < 1000 else f"{value:,.0f}"
+def cell_groups(document: Document, cells: pd.DataFrame) -> Iterator[tuple[str, list[list[str]]]]:
+    """Rows of a table to read, by case: place, verdict, and the effect with its uncertainty."""
+    for case, rows in cells.groupby(["protocol", "settings"], sort=False):
+        yield title(document, Case(*case)), [cell_row(cell) for cell in rows.itertuples()]
+
+
+def cell_row(cell: Any) -> list[str]:
+    parts = [text for text in (cell.effect, cell.reason) if isinstance(text, str)]
+    if not math.isnan(cell.low):
+        parts.append(f"95% interval {number(cell.low)} to {number(cell.high)}")
+    if not math.isnan(cell.p_for):
+        parts.append(f"exact p {cell.p_for:.2g}")
+    if isinstance(cell.policy, str):
+        parts.append(f"{cell.policy} policy")
+    return [f"{cell.environment} at {cell.threshold:g}", word_of(cell), "; ".join(parts)]
+
+
+def number(value: float, digits: int = 3) -> str:
+    if math.isinf(value):
+        return "∞"
+    return f"{value:.{digits}g}" if abs(value) < 10**digits else f"{value:,.0f}"
 
 
 # -- charts ----------------------------------------------------------------------------------------
 
 
-def draw(comparisons: pd.DataFrame, parameters: Mapping[str, Any], level: float) -> dict[str, Any]:
-    """The chart of a sentence, its explanation, and which cases it shows."""
+def draw(
+    comparisons: pd.DataFrame,
+    parameters: Mapping[str, Any],
+    level: float,
+    environments: Sequence[str],
+) -> dict[str, Any]:
+    """The chart of a sentence with its explanation; without a comparison there is none."""
     shown = comparisons[
-        [
-            Case(*each) in SHOWN
-            for each in zip(comparisons["protocol"], comparisons["settings"], strict=True)
-        ]
+        [Case(*each) in SHOWN for each in comparisons[["protocol", "settings"]].to_numpy()]
     ]
     if shown.empty:
-        return {"svg": "", "caption": "", "cases": []}
+        return {"svg": "", "caption": ""}
     statistic = shown["statistic"].iloc[0].partition(" at ")[0]
-    groups = "subject" if statistic == "share of runs" else "environment"
+    column = "subject" if statistic == "share of runs" else "environment"
+    names = shown[column].unique() if column == "subject" else environments
     lines = {
-        str(group): [
-            line_of(i, select(rows, case), statistic, level)
+        name: [
+            line_of(i, rows, statistic, level)
             for i, case in enumerate(SHOWN)
-            if len(select(rows, case))
+            if len(rows := select(shown[shown[column] == name], case))
         ]
-        for group, rows in shown.groupby(groups, sort=False)
+        for name in names
     }
+    lines = {name: each for name, each in lines.items() if each}
     caption = NAMES[statistic]
     return {
         "svg": svg(lines, axis_of(shown, statistic, parameters), caption),
         "caption": caption,
-        "cases": sorted({line.case for each in lines.values() for line in each}),
     }
 
 
@@ -214,7 +219,7 @@ def line_of(case: int, rows: pd.DataFrame, statistic: str, level: float) -> Line
     ]
     at_least = "≥ " if first["is_bound"] else ""
     share = "band widths" in statistic
-    value = f"{first['value']:+.0%}" if share else number(first["value"])
+    value = f"{first['value']:+.0%}" if share else number(first["value"], 2)
     label = f"{at_least}{value}"
     if statistic == "coefficient of variation":
         return Line(case, label, dots, interval=(first["low"], first["high"]))
@@ -228,12 +233,17 @@ def axis_of(rows: pd.DataFrame, statistic: str, parameters: Mapping[str, Any]) -
         ends = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
         return Axis(10.0 ** ends[0], 10.0 ** max(ends[1], ends[0] + 1), 1, is_log=True)
     if "band widths" in statistic:
-        largest = math.ceil(10 * rows["value"].abs().max()) / 10 or 0.1
+        largest = 2 * step(rows["value"].abs().max() / 2)
         return Axis(-largest, largest, 0)
     if statistic == "coefficient of variation":
-        largest = max(rows["value"].max(), rows["high"].max(), 0.25)
-        return Axis(0, math.ceil(4 * largest) / 4, parameters["largest_variation"])
+        limit = parameters["largest_variation"]
+        return Axis(0, 4 * step(max(limit, *rows["value"], *rows["high"].dropna()) / 4), limit)
     return None
+
+
+def step(least: float) -> float:
+    """The next round number, for ticks."""
+    return next(each for each in (0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, math.inf) if each >= least)
 
 
 def svg(groups: Mapping[str, Sequence[Line]], axis: Axis | None, caption: str) -> Markup:
@@ -241,43 +251,60 @@ def svg(groups: Mapping[str, Sequence[Line]], axis: Axis | None, caption: str) -
     root = ElementTree.Element(
         "svg", {"viewBox": f"0 0 {WIDTH} {height}", "role": "img", "aria-label": caption}
     )
-
-    def add(tag: str, text: str = "", **attributes: Any) -> ElementTree.Element:
-        names = {key.rstrip("_").replace("_", "-"): str(value) for key, value in attributes.items()}
-        element = ElementTree.SubElement(root, tag, names)
-        element.text = text or None
-        return element
-
     if axis:
-        for tick in axis.ticks():
-            add("line", class_="grid", x1=axis.x(tick), x2=axis.x(tick), y1=TOP, y2=height - BOTTOM)
-            add("text", f"{tick:g}", class_="tick", x=axis.x(tick), y=height - 5)
-        if axis.reference is not None:
-            x = axis.x(axis.reference)
-            add("line", class_="reference", x1=x, x2=x, y1=TOP, y2=height - BOTTOM)
+        draw_axis(root, axis, height)
     y = TOP + LINE / 2
     for name, lines in groups.items():
-        add("text", name, class_="name", x=0, y=y + LINE * (len(lines) - 1) / 2)
+        add(root, "text", "name", name, x=0, y=y + LINE * (len(lines) - 1) / 2)
         for line in lines:
-            add("text", line.label, class_="value", x=RIGHT + 10, y=y)
-            x = LEFT
-            for kind, share in line.bar:
-                width = share * (RIGHT - LEFT)
-                add("rect", class_=f"case-{line.case} {kind}", x=x, y=y - 4, width=width, height=8)
-                x += width
-            if line.bar:
-                add("rect", class_="frame", x=LEFT, y=y - 4, width=RIGHT - LEFT, height=8)
-            if axis and line.interval:
-                ends = dict(zip(("x1", "x2"), map(axis.x, line.interval), strict=True))
-                add("line", class_=f"case-{line.case} interval", y1=y, y2=y, **ends)
-            for dot in line.dots if axis else ():
-                x, css = axis.x(dot.value), f"case-{line.case} dot"
-                if dot.is_bound:
-                    points = f"{x - 3},{y - 4} {x + 5},{y} {x - 3},{y + 4}"
-                    element = add("polygon", class_=css, points=points)
-                else:
-                    element = add("circle", class_=css, cx=x, cy=y, r=3.5)
-                ElementTree.SubElement(element, "title").text = dot.text
+            add(root, "text", "value", line.label, x=RIGHT + 10, y=y)
+            if axis:
+                draw_dots(root, axis, line, y)
+            else:
+                draw_bar(root, line, y)
             y += LINE
         y += GAP
     return Markup(ElementTree.tostring(root, encoding="unicode"))  # noqa: S704, escaped by XML
+
+
+def add(
+    parent: ElementTree.Element, tag: str, css: str, text: str = "", **places: float | str
+) -> ElementTree.Element:
+    attributes = {
+        name: value if isinstance(value, str) else f"{value:.1f}" for name, value in places.items()
+    }
+    element = ElementTree.SubElement(parent, tag, {"class": css, **attributes})
+    element.text = text or None
+    return element
+
+
+def draw_axis(root: ElementTree.Element, axis: Axis, height: float) -> None:
+    for tick in axis.ticks():
+        x = axis.x(tick)
+        add(root, "line", "grid", x1=x, x2=x, y1=TOP, y2=height - BOTTOM)
+        add(root, "text", "tick", f"{tick:g}", x=x, y=height - 5)
+    x = axis.x(axis.reference)
+    add(root, "line", "reference", x1=x, x2=x, y1=TOP, y2=height - BOTTOM)
+
+
+def draw_bar(root: ElementTree.Element, line: Line, y: float) -> None:
+    x: float = LEFT
+    for kind, share in line.bar:
+        width = share * (RIGHT - LEFT)
+        add(root, "rect", f"case-{line.case} {kind}", x=x, y=y - 4, width=width, height=8)
+        x += width
+    add(root, "rect", "frame", x=LEFT, y=y - 4, width=RIGHT - LEFT, height=8)
+
+
+def draw_dots(root: ElementTree.Element, axis: Axis, line: Line, y: float) -> None:
+    if line.interval:
+        low, high = map(axis.x, line.interval)
+        add(root, "line", f"case-{line.case} interval", x1=low, x2=high, y1=y, y2=y)
+    for dot in line.dots:
+        x, css = axis.x(dot.value), f"case-{line.case} dot"
+        if dot.is_bound:
+            points = f"{x - 3:.1f},{y - 4} {x + 5:.1f},{y} {x - 3:.1f},{y + 4}"
+            element = add(root, "polygon", css, points=points)
+        else:
+            element = add(root, "circle", css, cx=x, cy=y, r=3.5)
+        add(element, "title", "", dot.text)

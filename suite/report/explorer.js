@@ -28,16 +28,17 @@ const explorer = (() => {
     return made;
   };
 
-  /** A colour as a canvas can use it, lighter on dark paper. */
-  function colour(text) {
-    $("probe").style.color = dark.matches ? `color-mix(in srgb, ${text} 60%, white)` : text;
+  /** Lighter on dark paper. */
+  const adapted = (text) => `light-dark(${text}, color-mix(in srgb, ${text} 60%, white))`;
+
+  /** A colour of the style sheet as a canvas can use it. */
+  function computed(text) {
+    $("probe").style.color = text;
     return getComputedStyle($("probe")).color;
   }
 
-  function css(name) {
-    $("probe").style.color = `var(${name})`;
-    return getComputedStyle($("probe")).color;
-  }
+  const colour = (text) => computed(adapted(text));
+  const css = (name) => computed(`var(${name})`);
 
   // -- what is shown -------------------------------------------------------------------------
 
@@ -130,6 +131,7 @@ const explorer = (() => {
     grid: { stroke: () => css("--grid"), width: 1 },
     ticks: { show: false },
     font: "12px system-ui, sans-serif",
+    filter: (_, ticks) => ticks,
     ...options,
   });
 
@@ -170,7 +172,7 @@ const explorer = (() => {
       const at = (values) => timesteps.map((timestep) => values[place.get(timestep)] ?? null);
       const style = { spanGaps: true, points: { show: false } };
       if (view.band === "on") {
-        bands.push({ series: [series.length + 1, series.length], fill: stroke.replace("rgb(", "rgba(").replace(")", ", 0.13)") });
+        bands.push({ series: [series.length + 1, series.length], fill: computed(`color-mix(in srgb, ${adapted(line.colour)} 13%, transparent)`) });
         rows.push(at(line.curve.min), at(line.curve.max));
         series.push({ ...style, width: 0 }, { ...style, width: 0 });
       }
@@ -277,10 +279,10 @@ const explorer = (() => {
         axes: [
           time.axis,
           axis({
-            size: 116,
+            size: 108,
             stroke: () => css("--ink"),
             splits: () => lines.map((_, row) => row),
-            values: () => lines.map(nameOf),
+            values: () => lines.map((line, row) => (lines[row - 1]?.key === line.key ? "sampled" : nameOf(line))),
             grid: { show: false },
           }),
         ],
@@ -304,14 +306,17 @@ const explorer = (() => {
     const y = (value) => u.valToPos(row + value, "y", true);
     ctx.save();
     ctx.fillStyle = ctx.strokeStyle = colour(line.colour);
-    if (Number.isFinite(median(times))) {
-      ctx.fillRect(x(median(times)) - 1.5 * devicePixelRatio, y(-0.4), 3 * devicePixelRatio, y(0.4) - y(-0.4));
-    }
     times.forEach((time, index) => {
       if (Number.isFinite(time)) drawDot(ctx, x(time), y(offset(line, index)), 3, line.policy === "greedy");
     });
+    if (Number.isFinite(median(times))) {
+      ctx.fillStyle = css("--ink");
+      ctx.fillRect(x(median(times)) - devicePixelRatio, y(-0.45), 2 * devicePixelRatio, y(0.45) - y(-0.45));
+      ctx.fillStyle = colour(line.colour);
+    }
     ctx.font = `${12 * devicePixelRatio}px system-ui, sans-serif`;
     ctx.textBaseline = "middle";
+    ctx.textAlign = "left";
     const text = times.length ? `${reached.length} of ${times.length}` : "not run";
     ctx.fillText(text, bbox.left + bbox.width + 8 * devicePixelRatio, y(0));
     ctx.restore();
@@ -459,7 +464,8 @@ const explorer = (() => {
 
   for (const kind of new Set(data.algorithms.map((each) => each.kind))) {
     const legend = element("legend", {}, kind);
-    $("algorithms").append(element("fieldset", {}, legend, ...data.algorithms.filter((each) => each.kind === kind).map(switchOf)));
+    const own = data.algorithms.filter((each) => each.kind === kind);
+    $("algorithms").append(element("fieldset", {}, legend, element("div", {}, ...own.map(switchOf))));
   }
 
   function switchOf({ key, name, colour: text }) {
@@ -469,7 +475,7 @@ const explorer = (() => {
       draw();
     });
     const swatch = element("i");
-    swatch.style.background = text;
+    swatch.style.background = adapted(text);
     return element("label", {}, input, swatch, name);
   }
 

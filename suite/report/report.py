@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import base64
 import hashlib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -32,8 +33,10 @@ from suite.results.tables import Results, read_results, read_table
 FOLDER = Path(__file__).parent
 SCRIPTS = ("vendor/uPlot.iife.min.js", "explorer.js")
 STYLES = ("vendor/uPlot.min.css", "report.css")
-FROM_TABLES = ("cells", "comparisons", "sentences", "sensitivity", "theory")
-FROM_TABLES += ("summary", "ranking", "cost", "origins", "curves")
+FROM_TABLES = (
+    *("cells", "comparisons", "sentences", "sensitivity", "theory"),
+    *("summary", "ranking", "cost", "origins", "curves"),
+)
 FILES = ("summary.md", "claims.md", *(f"{name}.csv" for name in (*FROM_TABLES, "runs")))
 ELSEWHERE = ("ranking", "multiverse", "theory")  # figures that stand beside their tables
 SUMMARIES = {"timesteps to threshold": summary_page.times, "returns": summary_page.returns}
@@ -73,14 +76,15 @@ def describe(options: argparse.Namespace) -> dict[str, Any]:
     found = {scale: read_results(study, scale, results / scale) for scale in scales}
     tables = {name: read_table(results / options.scale / f"{name}.csv") for name in FROM_TABLES}
     curves = pd.concat(read_table(results / scale / "curves.csv") for scale in scales)
-    answer = readme.answer(study, document, tables["cells"], tables["sentences"], tables["ranking"])
     figures = {path.stem: Figure.read(path) for path in options.figures}
     return {
         "scale": options.scale,
         "runs": sum(len(each.there) for each in found.values()),
         "notices": notices(study, options.scale, found),
-        "answer": answer.replace("**", ""),
-        "cards": cards.describe(document, tables["cells"], tables["comparisons"]),
+        "answer": answer(study, document, tables),
+        "cards": cards.describe(
+            document, tables["cells"], tables["comparisons"], tables["sentences"]
+        ),
         "cases": cards.shown_cases(document),
         "explorer": explorer.describe(study, document, found, curves),
         "script": (script := read_assets(SCRIPTS)),
@@ -89,15 +93,30 @@ def describe(options: argparse.Namespace) -> dict[str, Any]:
         "sections": list(sections(document, tables, figures)),
         "theory_figure": figures.get("theory"),
         "theory": document.theory,
-        "theory_verdicts": dict(
-            zip(tables["theory"]["id"], tables["theory"]["verdict"], strict=True)
-        ),
+        "theory_verdicts": dict(tables["theory"][["id", "verdict"]].to_numpy()),
         "deviations": deviations.load(options.deviations, document).deviations,
         "named": {name: sentence.short for name, sentence in document.sentences.items()}
         | {theorem.id: theorem.claim for theorem in document.theory},
         "origins": tables["origins"].to_dict("records"),
         "files": FILES,
     }
+
+
+def answer(study: Study, document: documents.Document, tables: Mapping[str, pd.DataFrame]) -> str:
+    """The README's answer, where the runs for it are there."""
+    cells = tables["cells"]
+    main, *_ = document.sentences
+    central = cells[(cells["sentence"] == main) & (cells["protocol"] == "random")]
+    if central["effect"].notna().all():
+        names = ("sentences", "ranking", "summary")
+        text = readme.answer(study, document, *(tables[name] for name in names))
+        return text.replace("**", "")
+    words = Counter(map(cards.word_of, cells.itertuples()))
+    counts = (f"{number} {word}" for word, number in words.most_common())
+    return (
+        "These runs do not suffice for an answer. Of all cells (a sentence on an environment, with "
+        f"a set of baselines and a protocol): {', '.join(counts)}."
+    )
 
 
 def notices(study: Study, scale: str, found: Mapping[str, Results]) -> Iterator[str]:
@@ -158,9 +177,7 @@ def sections(
         "sensitivity",
         "Other choices of the rules",
         "Each rule makes choices. These change the verdict of a cell; all others change none.",
-        tables={
-            "Cells that another choice changes": list(page.changes(document, tables["sensitivity"]))
-        },
+        tables={"Changed cells": list(page.changes(document, tables["sensitivity"]))},
     )
     yield Section(
         "multiverse",

@@ -77,7 +77,7 @@ def test_tables_and_words_say_what_was_judged(evaluations):
 
 def test_counts_of_seeds_are_told_by_count():
     assert (
-        words.short_counts("POWR 7 of 7, DQN 7 of 7, A2C 0 of 7") == "POWR DQN 7 of 7, A2C 0 of 7"
+        words.short_counts("POWR 7 of 7, DQN 7 of 7, A2C 0 of 7") == "POWR, DQN 7 of 7; A2C 0 of 7"
     )
 
 

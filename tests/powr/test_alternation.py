@@ -26,17 +26,32 @@ TASKS = {
     "Taxi-v3": (partial(gymnasium.make, "Taxi-v3"), dirac, {}, 4),
     "MountainCar-v0, Gaussian": (car, gaussian([0.1, 0.01]), GAUSSIAN, 6),
     "MountainCar-v0, exponential": (car, exponential([0.6, 0.14 / 3]), {"max_rank": 1200}, 6),
+    "MountainCar-v0, slices": (
+        car,
+        exponential([0.6, 0.14 / 3]),
+        {"max_rank": 1200, "call_length": 150},
+        6,
+    ),
+    "MountainCar-v0, no end": (
+        partial(car, max_episode_steps=-1),
+        exponential([0.6, 0.14 / 3]),
+        {"max_rank": 1200, "longest_wait": 180},
+        6,
+    ),
 }
 
 
-@pytest.mark.filterwarnings("ignore:the world model gave action values beyond")
+@pytest.mark.filterwarnings("ignore:action values lie beyond")
 @pytest.mark.parametrize("mirror_steps", [1, 10])
 @pytest.mark.parametrize("restart", [False, True], ids=["sum", "restart"])
 @pytest.mark.parametrize(("make", "kernel", "settings", "n_epochs"), TASKS.values(), ids=TASKS)
 def test_training_is_the_alternation_as_printed(
-    make, kernel, settings, n_epochs, restart, mirror_steps
+    make, kernel, settings, n_epochs, restart, mirror_steps, monkeypatch
 ):
     """The same transitions, and probabilities to 1e-6 at every state of them."""
+    settings = dict(settings)
+    lengths = {name: settings.pop(name, None) for name in ("call_length", "longest_wait")}
+    monkeypatch.setattr("powr.agent.LONGEST_WAIT", lengths["longest_wait"] or 1000)
     agent = POWR(make(), mirror_steps=mirror_steps, restart=restart, seed=SEED, **settings)
     literal = alternation(
         make(),
@@ -47,6 +62,7 @@ def test_training_is_the_alternation_as_printed(
         regularization=1e-6,
         restart=restart,
         seed=SEED,
+        **lengths,
     )
     spreads = []
 
@@ -62,6 +78,8 @@ def test_training_is_the_alternation_as_printed(
         spreads.append(np.ptp(probabilities))
         return len(spreads) < n_epochs
 
-    agent.learn(10_000, callback=compare)
+    while len(spreads) < n_epochs:
+        agent.learn(lengths["call_length"] or 10_000, callback=compare)
+        compare(agent)  # the epoch with which the call ends
     assert len(spreads) == agent.n_plans_ == n_epochs
     assert spreads[-1] > 0.02  # the policy is no longer uniform

@@ -2,9 +2,11 @@
 
 import re
 
+import gymnasium
 import numpy as np
 import pytest
 from gymnasium.spaces import Box, Dict, Discrete, MultiBinary, Text
+from stable_baselines3.common.vec_env import DummyVecEnv
 
 from powr import POWR
 from powr.kernels import Gaussian
@@ -28,6 +30,8 @@ ENVIRONMENTS = [
     (untouchable(MIXED), ValueError, r"Box, Discrete.*: flatten it with .*Flatten"),
     (untouchable(Text(5)), ValueError, "Text"),
     (untouchable(Box(-1.0, 1.0, (3, 0))), ValueError, r"is empty: use Discrete\(1\)"),
+    (DummyVecEnv([lambda: gymnasium.make("CartPole-v1")]), TypeError, "give one of them"),
+    (gymnasium.make_vec("CartPole-v1", num_envs=2), TypeError, "give one of them"),
     ({"id": "CartPole-v1"}, TypeError, r"gymnasium\.Env or the id of one, got"),
 ]
 
@@ -36,6 +40,11 @@ ENVIRONMENTS = [
 def test_an_environment_must_have_spaces_that_the_agent_knows(env, error, message):
     with pytest.raises(error, match=message):
         POWR(env)
+
+
+def test_arguments_of_an_environment_are_sent_to_gymnasium_make():
+    with pytest.raises(TypeError, match=r"no setting is_slippery: .*gymnasium\.make"):
+        POWR("FrozenLake-v1", is_slippery=False)
 
 
 # -- settings -------------------------------------------------------------------------------------
@@ -49,6 +58,7 @@ def test_an_environment_must_have_spaces_that_the_agent_knows(env, error, messag
         ("gamma", "0.9", TypeError),
         ("step_size", INF, ValueError),
         ("mirror_steps", 0, ValueError),
+        ("mirror_steps", 10**30, ValueError),
         ("mirror_steps", True, TypeError),
         ("regularization", 0.0, ValueError),
         ("seed", -1, ValueError),

@@ -75,7 +75,8 @@ def test_an_environment_of_a_module_must_be_given_again(tmp_path):
     powr("train", *env, "--timesteps", 60, "--save", "my agent.npz", cwd=tmp_path)
     evaluated = powr("evaluate", "my agent.npz", *env, cwd=tmp_path)
     assert "100 episodes" in evaluated.stdout, evaluated.stderr
-    assert powr("evaluate", "my agent.npz", cwd=tmp_path).stderr.endswith(": give --env\n")
+    refused = powr("evaluate", "my agent.npz", cwd=tmp_path).stderr
+    assert refused.endswith("give --env='my_module:Own-v0'\n")
 
 
 def test_settings_reach_the_agent(tmp_path):

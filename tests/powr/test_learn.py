@@ -6,6 +6,7 @@ import warnings
 import gymnasium
 import numpy as np
 import pytest
+from gymnasium.wrappers import NormalizeObservation, NormalizeReward
 from stable_baselines3.common.callbacks import EvalCallback
 
 from powr import POWR
@@ -26,10 +27,31 @@ class TestPOWR(AgentContract):
 
 def test_an_epoch_collects_so_many_episodes_and_learns_from_all_transitions():
     agent, fitted = POWR(Corridor(), episodes_per_epoch=3), []
-    for _ in range(7):
-        agent.learn(10)
-        fitted.append(0 if agent.model_ is None else agent.model_.n_transitions_)
-    assert fitted == [0, 0, 30, 30, 30, 60, 60]
+    agent.learn(70, lambda agent: fitted.append(agent.model_.n_transitions_ if agent.model_ else 0))
+    assert fitted == [0] * 29 + [30] * 30 + [60] * 11
+    assert agent.model_.n_transitions_ == 70
+
+
+def test_slices_shorter_than_an_episode_are_learned_from():
+    agent, epochs = POWR("MountainCar-v0", seed=1000), []
+    for _ in range(5):
+        epochs.append(agent.learn(150).n_plans_)
+    assert epochs == [1, 2, 3, 4, 5]
+    assert agent.model_.n_transitions_ == 750
+
+
+def test_a_task_without_end_has_an_epoch_every_thousand_timesteps():
+    learned = []
+    agent = POWR(Corridor(length=10**9), seed=1000)
+    agent.learn(2500, lambda agent: learned.append(agent.n_plans_))
+    assert learned == [0] * 999 + [1] * 1000 + [2] * 501
+    assert agent.model_.n_transitions_ == 2500
+
+
+def test_a_callback_that_stops_leaves_the_rest_to_the_next_call():
+    agent = POWR(Corridor(), seed=1000).learn(100, lambda agent: agent.num_timesteps < 25)
+    assert agent.model_.n_transitions_ == 20
+    assert agent.learn(3).model_.n_transitions_ == 28
 
 
 @pytest.mark.parametrize("restart", [False, True])
@@ -86,14 +108,16 @@ def test_a_solve_that_fails_is_an_error_with_a_remedy_and_leaves_the_policy(monk
     assert agent.learn(30).n_plans_ == 6
 
 
+# -- health ---------------------------------------------------------------------------------------
+
+
 def test_values_beyond_what_rewards_allow_are_recorded_and_warned_about_once():
     agent = POWR("MountainCar-v0", kernel=Gaussian([0.1, 0.01]), mirror_steps=10, seed=1000)
-    with pytest.warns(
-        UserWarning, match=r"beyond what the rewards allow, by .*%.*rougher k"
-    ) as caught:
-        agent.learn(1000)
+    with pytest.warns(UserWarning, match="action values lie beyond") as caught:
+        agent.learn(1000).learn(200)
     assert len(caught) == 1
     assert caught[0].filename == __file__
+    assert set(agent.health_) == {"overshoot"}
     assert agent.n_overshoots_ >= 2
     assert agent.worst_overshoot_ > 1
     with warnings.catch_warnings():
@@ -101,6 +125,25 @@ def test_values_beyond_what_rewards_allow_are_recorded_and_warned_about_once():
         agent = POWR("MountainCar-v0", mirror_steps=10, seed=1000).learn(600)
     assert agent.n_overshoots_ == 0
     assert agent.worst_overshoot_ < 0.25
+    assert agent.health_ == {}
+
+
+def test_an_agent_says_when_it_never_learned_or_all_returns_are_equal():
+    with pytest.warns(UserWarning, match="uniform") as caught:
+        agent = POWR(Corridor()).learn(60, callback=lambda _: False)
+    assert [warning.filename for warning in caught] == [__file__]
+    assert set(agent.health_) == {"no_epoch"}
+    with pytest.warns(UserWarning, match="all 10 episodes"):
+        agent = POWR(Paid(1.0)).learn(100)
+    assert set(agent.health_) == {"equal_returns"}
+
+
+def test_rewards_and_observations_whose_scale_shifts_are_warned_about():
+    shifting = NormalizeReward(NormalizeObservation(Corridor(continuous=True)))
+    with pytest.warns(UserWarning, match="changes its scale") as caught:
+        agent = POWR(shifting).learn(10)
+    assert len(caught) == 2
+    assert set(agent.health_) == {"observations", "rewards"}
 
 
 @pytest.mark.parametrize("env", [OldReset, OldStep])

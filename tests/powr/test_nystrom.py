@@ -1,10 +1,12 @@
 """Nystrom on all data against the exact solve, on transitions of MountainCar-v0."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
-from powr import POWR
-from powr.kernels import Gaussian
+from powr import POWR, solvers
+from powr.kernels import Exponential, Gaussian
 from powr.mirror_descent import softmax
 from powr.solvers import nystrom
 from powr.solvers.factors import Factors
@@ -33,7 +35,7 @@ def agents():
             *columns, ended = *agent.data.columns(planned), agent.data.ended[planned:]
             for *transition, last in zip(*columns, ended, strict=True):
                 exact.data.append(tuple(transition), last)
-            exact._improve_policy(planned)
+            exact._improve_policy()
         return agent.n_plans_ < N_EPOCHS
 
     return agent.learn(10_000, callback=follow), exact
@@ -146,3 +148,34 @@ def test_a_full_dictionary_follows_the_data_to_new_places():
     assert model.rank_ == 20
     rewards = model.reward(np.arange(7)[:, None] + 0.05)
     np.testing.assert_allclose(rewards, 1.0, atol=0.1)
+
+
+def many_actions(n, n_actions=50):
+    rng = np.random.default_rng(1000)
+    states = rng.uniform(-1, 1, (n, 2))
+    columns = (states, rng.integers(n_actions, size=n), rng.normal(size=n), 0.9 * states)
+    return *columns, np.zeros(n, bool)
+
+
+def test_fifty_actions_take_little_memory():
+    """A Nystrom system of rank 1,000 would take 10 GB, the exact one of the pairs takes 14 MB."""
+    columns = many_actions(1300)
+    tracemalloc.start()
+    model = WorldModel(Exponential(0.5), 50).fit(*columns)
+    model.action_values(lambda x: np.full((len(x), 50), 0.02), 0.9)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert model.method_ == "exact"
+    assert peak < 2e8
+
+
+def test_the_rank_shrinks_with_the_number_of_actions_and_says_so(monkeypatch):
+    monkeypatch.setattr(solvers, "MOST_PAIRS", 200)
+    monkeypatch.setattr(solvers, "MOST_UNKNOWNS", 1000)
+    with pytest.warns(UserWarning, match="a rank of 20, less than max_rank .100"):
+        model = WorldModel(Exponential(0.5), 50, max_rank=100).fit(*many_actions(300))
+    assert (model.method_, model.rank_) == ("nystrom", 20)
+    values = model.action_values(lambda x: np.full((len(x), 50), 0.02), 0.9)
+    assert np.isfinite(values(many_actions(10)[0])).all()
+    model = WorldModel(Exponential(0.5), 6, max_rank=100).fit(*many_actions(300, n_actions=6))
+    assert (model.method_, model.rank_) == ("nystrom", 100)

@@ -1,5 +1,7 @@
 """Observations as states: every accepted space, one observation and a batch alike."""
 
+import itertools
+
 import gymnasium
 import numpy as np
 import pytest
@@ -100,9 +102,18 @@ def test_images_are_refused_at_once_with_a_remedy():
 
 
 def test_the_remedy_for_continuous_actions_works():
+    names = {"gymnasium": gymnasium, "np": np, "itertools": itertools, "Discrete": Discrete}
+
+    def remedy(env):
+        with pytest.raises(ValueError, match="TransformAction") as caught:
+            POWR(env)
+        levels, _, wrapped = str(caught.value).partition("levels = ")[2].partition(" by ")
+        return eval(levels, names | {"env": env}), wrapped  # noqa: S307
+
     env = gymnasium.make("Pendulum-v1")
-    with pytest.raises(ValueError, match="TransformAction") as caught:
-        POWR(env)
-    remedy = str(caught.value).partition("by ")[2]
-    names = {"env": env, "gymnasium": gymnasium, "Discrete": Discrete, "levels": np.eye(1) * [[2]]}
-    assert POWR(eval(remedy, names)).learn(220).n_actions == 1  # noqa: S307
+    levels, wrapped = remedy(env)
+    agent = POWR(eval(wrapped, names | {"env": env, "levels": levels}))  # noqa: S307
+    assert agent.learn(220).n_actions == 3
+    plane = Untouchable(Discrete(2), Box(np.array([-1.0, 0.0]), np.array([1.0, 5.0])))
+    expected = [[x, y] for x in (-1, 0, 1) for y in (0, 2.5, 5)]
+    np.testing.assert_allclose(remedy(plane)[0], expected)

@@ -1,10 +1,12 @@
 """Agents as files: what a loaded agent is and does, and nothing but arrays is read."""
 
+import io
 import json
 import os
 import pickle
 import shutil
 import warnings
+import zipfile
 from pathlib import Path
 
 import gymnasium
@@ -13,13 +15,14 @@ import pytest
 from gymnasium.wrappers import TimeLimit, TransformReward
 
 from powr import POWR
+from powr.command import main
 from powr.kernels import Abel, Dirac, Exponential, Gaussian, Matern52
 from tests.powr.contract import assert_goes_on
 from tests.powr.environments import Corridor, assert_same
 
 ROOT = Path(__file__).parents[2]
 
-pytestmark = pytest.mark.filterwarnings("ignore:the world model gave action values beyond")
+pytestmark = pytest.mark.filterwarnings("ignore:action values lie beyond")
 
 CAR = {"kernel": Gaussian([0.6, 0.06]), "seed": 3}
 # Ways to make an agent, and how many steps to take before saving: most in the middle of an episode.
@@ -154,6 +157,20 @@ def test_an_environment_that_no_id_makes_must_be_given(make, path):
     assert POWR.load(path, make()).learn(5).num_timesteps == 20
 
 
+def test_the_module_that_registers_an_environment_stays_in_its_id(path, monkeypatch):
+    (path.parent / "my_tasks.py").write_text(
+        "from gymnasium.envs.registration import register\n"
+        "register('Halls-v0', 'tests.powr.environments:Corridor')\n"
+    )
+    monkeypatch.syspath_prepend(path.parent)
+    POWR("my_tasks:Halls-v0").learn(20).save(path)
+    refused(path, "give env='my_tasks:Halls-v0'")
+    assert POWR.load(path, env="my_tasks:Halls-v0").learn(5).num_timesteps == 25
+    arguments = f"train --env my_tasks:Halls-v0 --timesteps 20 --save {path}".split()
+    assert main(arguments) == 0
+    refused(path, "give env='my_tasks:Halls-v0'")
+
+
 @pytest.mark.parametrize(
     ("env", "message"),
     [
@@ -219,7 +236,7 @@ def test_pickled_objects_are_refused_and_never_run(saved, path, monkeypatch):
         ("states", np.zeros(105), "states must have shape"),
         ("last_states", np.zeros(1, int), "do not fit"),
         ("actions", np.full(105, 200, np.uint8), "actions must lie between 0 and 3, got 200"),
-        ("terminated", np.zeros(3, bool), "all five arrays must have one length"),
+        ("terminated", np.zeros(3, bool), "different lengths"),
         ("ended", np.zeros(105), "its episodes do not fit its transitions"),
         ("coefficients", np.zeros((1, 4)), r"its coefficients of shape \(1, 4\) do not fit 1. st"),
         ("coefficients", np.full((16, 4), np.nan), "its coefficients must be finite"),
@@ -250,3 +267,67 @@ def test_metadata_that_do_not_fit_are_refused(saved, path, change, message):
     change(metadata)
     rewrite(saved, path, metadata=np.array(json.dumps(metadata)))
     refused(path, message)
+
+
+def rezip(saved, path, method=zipfile.ZIP_DEFLATED, /, **members):
+    """A copy in which some members have other bytes."""
+    with zipfile.ZipFile(saved) as old, zipfile.ZipFile(path, "w", method) as new:
+        for name in dict.fromkeys([*old.namelist(), *members]):
+            new.writestr(name, members[name] if name in members else old.read(name))
+
+
+def with_header(shape, dtype, content=b""):
+    file = io.BytesIO()
+    header = {"descr": dtype, "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(file, header)
+    return file.getvalue() + content
+
+
+def test_sizes_are_checked_before_anything_is_read(saved, path, monkeypatch):
+    """Nothing is unpacked: numpy's reader would fail the test."""
+    monkeypatch.setattr(np, "load", lambda *_, **__: pytest.fail("the file was read"))
+    million = bytes(10**6)
+    attacks = {
+        "declare 8,000,000,000,": (
+            zipfile.ZIP_DEFLATED,
+            {"rewards.npy": with_header((10**12,), "<f8")},
+        ),
+        "would unpack to": (
+            zipfile.ZIP_DEFLATED,
+            {"rewards.npy": with_header((10**8,), "|i1", 100 * million)},
+        ),
+        "different lengths": (
+            zipfile.ZIP_DEFLATED,
+            {"rewards.npy": with_header((10**6,), "|i1", million)},
+        ),
+        "compressed in another way": (zipfile.ZIP_LZMA, {}),
+        "members are": (zipfile.ZIP_DEFLATED, {"more.npy": with_header((0,), "<f8")}),
+        "characters": (
+            zipfile.ZIP_DEFLATED,
+            {"metadata.npy": with_header((), "<U250000", million)},
+        ),
+    }
+    for message, (method, members) in attacks.items():
+        rezip(saved, path, method, **members)
+        refused(path, message)
+
+
+def test_metadata_nested_deeply_are_refused_in_one_line(saved, path, capsys):
+    rewrite(saved, path, metadata=np.array("[" * 60_000))
+    refused(path, "nested")
+    assert main(["evaluate", str(path)]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert path.name in error
+
+
+def test_a_giant_map_is_not_made(saved, path):
+    def change(metadata):
+        row = "S" + "F" * 298 + "G"
+        metadata["environment"]["kwargs"]["desc"] = [row] * 200
+
+    with np.load(saved) as archive:
+        metadata = json.loads(str(archive["metadata"]))
+    change(metadata)
+    rewrite(saved, path, metadata=np.array(json.dumps(metadata)))
+    refused(path, "very long arguments: give env")

@@ -241,8 +241,8 @@ def test_negative_zero_is_zero():
     ("parameters", "message"),
     [
         ({"regularization": 0.0}, "regularization must be positive"),
-        ({"n_actions": 0}, "n_actions must be at least 1"),
-        ({"max_rank": 0}, "max_rank must be at least 1"),
+        ({"n_actions": 0}, "n_actions must lie between 1"),
+        ({"max_rank": 0}, "max_rank must lie between 1"),
         ({"tolerance": -1e-3}, "tolerance must not be negative"),
         ({"method": "fast"}, "'fast'"),
     ],

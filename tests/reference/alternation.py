@@ -3,7 +3,8 @@
 One row per transition, repeats included; dense K, H and M; explicit inverses. Two additions that
 the paper leaves open: a terminated transition has the factor 1 - d_i in its row of M, and without
 `restart` an epoch goes on from the policy of the last one, whose exponent is kept as one expansion
-per epoch over the points of that epoch, as in the authors' code of June 2024.
+per epoch over the points of that epoch, as in the authors' code of June 2024. An epoch follows each
+episode, the end of each call of `learn`, and so many timesteps of an episode that does not end.
 """
 
 from __future__ import annotations
@@ -38,8 +39,10 @@ def alternation(
     regularization: float,
     restart: bool,
     seed: int,
+    call_length: int | None = None,
+    longest_wait: int | None = None,
 ) -> Iterator[Epoch]:
-    """Epochs of one episode each, without end."""
+    """Epochs without end; calls of `learn` take `call_length` timesteps each."""
     n_actions = int(env.action_space.n)
     rng = np.random.default_rng(np.random.SeedSequence(seed).spawn(2)[0])
     expansions: list[tuple[np.ndarray, np.ndarray]] = []  # points x_i and weights C of each epoch
@@ -52,22 +55,28 @@ def alternation(
         return total
 
     states, actions, rewards, next_states, terminated = [], [], [], [], []
+    x, n_learned = None, 0
     while True:
         # Run the environment with the current policy.
-        x, _ = env.reset(seed=int(rng.integers(2**31)))
-        ended = False
-        while not ended:
-            probabilities = softmax(exponents(np.array([x])))[0]
-            draw, action = rng.random(), 0
-            while action < n_actions - 1 and draw >= probabilities[: action + 1].sum():
-                action += 1
-            x_next, reward, is_terminal, is_truncated, _ = env.step(action)
-            states.append(x)
-            actions.append(action)
-            rewards.append(float(reward))
-            next_states.append(x_next)
-            terminated.append(is_terminal)
-            x, ended = x_next, is_terminal or is_truncated
+        if x is None:
+            x, _ = env.reset(seed=int(rng.integers(2**31)))
+        probabilities = softmax(exponents(np.array([x])))[0]
+        draw, action = rng.random(), 0
+        while action < n_actions - 1 and draw >= probabilities[: action + 1].sum():
+            action += 1
+        x_next, reward, is_terminal, is_truncated, _ = env.step(action)
+        states.append(x)
+        actions.append(action)
+        rewards.append(float(reward))
+        next_states.append(x_next)
+        terminated.append(is_terminal)
+
+        is_end_of_call = call_length is not None and len(states) % call_length == 0
+        is_last = is_terminal or is_truncated or is_end_of_call
+        x = None if is_last else x_next
+        if not is_last and len(states) - n_learned != longest_wait:
+            continue
+        n_learned = len(states)
 
         # World model learning on all data.
         X, X_next, y = np.array(states), np.array(next_states), np.array(rewards)

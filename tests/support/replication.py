@@ -14,6 +14,7 @@ from suite.training.evaluation import COLUMNS, planned_grid
 from suite.training.run import records_sampled
 from tests.support.run_files import PROVENANCE, clock, write_run
 
+FIGURES = ("training_curves", "threshold_boxplots")
 ROOT = Path(__file__).parents[2]
 # Return before and after learning.
 RETURNS = {
@@ -79,13 +80,13 @@ def make_tables_and_figures(results: Path, scale: str) -> None:
     statements += ["--deviations", str(ROOT / "deviations.yaml")]
     assert aggregate.main([*place, *study, "--partial"]) == 0
     assert command.main([*place, *study, *statements]) == 0
-    for figure in ("training_curves", "threshold_boxplots"):
+    for figure in FIGURES:
         assert render.main([figure, *place, *study]) == 0
 
 
 def make_report(results: Path, scale: str, claims_file: Path = ROOT / "claims.yaml") -> Path:
     statements = ["--claims", str(claims_file), "--deviations", str(ROOT / "deviations.yaml")]
     options = ["--scale", scale, "--results", str(results), "--envs", str(ROOT / "envs.yaml")]
-    options += ["--figures", *(str(results / scale / f"{name}.svg") for name in report.EXPLORED)]
+    options += ["--figures", *(str(results / scale / f"{name}.svg") for name in FIGURES)]
     assert report.main([*options, *statements]) == 0
     return results / scale / "report.html"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.tune_peers import FOLDER, SETTINGS, choose, markdown_row, name_of, read
+from benchmarks.tune_peers import FOLDER, SETTINGS, choose, name_of, read
 from suite import config
 
 ROOT = Path(__file__).parents[3]
@@ -28,13 +28,6 @@ def test_the_study_has_the_chosen_setting(real_study, peer, environment):
     assert real_study.algorithms[name].source.model_dump() == source
     each = real_study.scales["paper"].combination(environment, name)
     assert each.settings["algorithm"]["settings"] == json.loads(chosen)
-
-
-@pytest.mark.parametrize(("peer", "environment"), PLACES)
-def test_the_page_has_the_row_of_the_table(peer, environment):
-    page = (ROOT / "docs" / "peers.md").read_text(encoding="utf-8")
-    table = read(ROOT / FOLDER / f"{peer}.csv")
-    assert f"\n{markdown_row(peer, environment, table)}\n" in page
 
 
 def test_only_development_seeds_were_tried():
