@@ -1,10 +1,19 @@
 # Three commands do everything, set-up included: `make figures`, `make quick` and `make test`.
 
-PYTHON ?= $(shell command -v python3.11 || command -v python3)
+PYTHON ?= $(shell command -v python3.11 || command -v python3 || echo absent)
 CORES ?= $(shell env -u OMP_NUM_THREADS nproc 2>/dev/null || sysctl -n hw.ncpu)
 BIN := .venv/bin
 READY := .venv/.ready
 DOCS_READY := .venv/.ready-docs
+
+# Where HOME cannot be written to, as in containers with --user, caches are in the project.
+ifndef XDG_CACHE_HOME
+ifneq ($(shell test -w "$$HOME" && echo yes),yes)
+export XDG_CACHE_HOME := $(CURDIR)/.snakemake/cache
+endif
+endif
+# It hides `suite` from `python -m suite`.
+unexport PYTHONSAFEPATH
 
 .DEFAULT_GOAL := help
 .PHONY: help setup figures quick paper verify test lint extension-test report-test docs docs-test faults slurm-test
@@ -15,6 +24,7 @@ help: ## list the targets
 setup: $(READY) ## create .venv with the pinned versions of requirements.txt, and powr itself
 
 $(READY): requirements.txt pyproject.toml
+	@command -v $(PYTHON) >/dev/null || { echo 'No Python found: install Python 3.11 or say make PYTHON=/path/to/python3.11' >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info[:2] == (3, 11) else f"Python 3.11 is needed, {sys.executable} is {sys.version.split()[0]}: install it or say make PYTHON=/path/to/python3.11")'
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --requirement requirements.txt

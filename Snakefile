@@ -9,7 +9,6 @@
 # that name exists; file times do not matter. Files of other settings have other names.
 
 import _thread
-import hashlib
 import json
 import os
 import re
@@ -22,12 +21,14 @@ from snakemake.utils import min_version
 from suite import SuiteError
 from suite.config import check_model, load
 from suite.config.models import AUTHORS, MULTIVERSE, POWR, Workflow
+from suite.config.reading import content_of
 from suite.failures import failure_summary
 
 min_version("9.0")
 
 # Jobs run with the Python that runs snakemake, also where its environment is not activated.
 os.environ.update(PATH=f"{Path(sys.executable).parent}:{os.environ.get('PATH')}")
+os.environ.pop("PYTHONSAFEPATH", None)  # it hides `suite` from `python -m suite`
 
 # A mistake in --config or in the study is one line, without the traceback of this file.
 try:
@@ -84,11 +85,6 @@ CODE = sorted(
 RUN_TABLES = ("evaluations", "runs", "training")  # of every scale
 TABLES = (*RUN_TABLES, "curves", "summary", "ranking", "cost", "origins")
 VERDICTS = ("cells", "comparisons", "sentences", "sensitivity", "theory")
-
-
-def content_of(*paths):
-    """A parameter of rules, by which a file is seen that was edited and kept its old time."""
-    return [hashlib.sha256(Path(path).read_bytes()).hexdigest() for path in paths]
 
 
 wildcard_constraints:

@@ -3,7 +3,7 @@
 UNIVERSES = STUDY.run_files(MULTIVERSE, finished=PARTIAL) if STUDY.multiverse else []
 
 
-# What POWR is compared with, where it is there.
+# What POWR is compared with: as this workflow makes it, else where it is there.
 BASELINES = [
     path
     for path in (
@@ -12,6 +12,10 @@ BASELINES = [
     )
     if path.exists()
 ]
+if SCALE == "paper" and PARTIAL:
+    BASELINES = [rules.aggregate.output.evaluations]
+    if FIXED_RUNS:
+        BASELINES += [rules.fixed_aggregate.output.evaluations]
 
 
 # snakemake --cores 2 multiverse_runs

@@ -22,13 +22,13 @@ BOLD = {
 @pytest.fixture(scope="session")
 def first_run(tmp_path_factory):
     """The repository after its first run, and what snakemake said."""
-    repository = Repository(tmp_path_factory.mktemp("origin"))
+    repository = Repository(tmp_path_factory.mktemp("origin $HOME"))
     copy_working_tree(repository.folder)
 
     repository.add_tiny_scale(TINY, **{"powr-bold": BOLD})
     repository.drop_theorems()
     repository.git("init", "--quiet")
-    done = repository.snakemake()
+    done = repository.snakemake(environment={"PYTHONSAFEPATH": "1"})
     assert done.returncode == 0, done.stderr
     repository.commit()
     return repository, done

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -121,19 +122,30 @@ def trained(planned: list[Job]) -> set[Job]:
     return {job for job in planned if job.rule in TRAINING}
 
 
-def copy_working_tree(folder: Path) -> None:
+# What a .gitignore names, for an archive of the repository, which has no Git to ask.
+IGNORED = (".git", ".venv", ".snakemake", "logs", "site", "__pycache__", "*.egg-info", ".*_cache")
+
+
+def working_files(root: Path) -> list[str]:
     """The files that a commit of everything would hold, but for results."""
-    listed = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
-        cwd=ROOT,
-        check=True,
-        capture_output=True,
-        text=True,
-    ).stdout
-    for name in filter(None, listed.split("\0")):
-        if not name.startswith(("results/", "extension/results/")) and (ROOT / name).is_file():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(ROOT / name, folder / name)
+    if (root / ".git").exists():
+        command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
+        done = subprocess.run(command, cwd=root, check=True, capture_output=True, text=True)
+        names = [name for name in done.stdout.split("\0") if name and (root / name).is_file()]
+    else:
+        names = []
+        for folder, folders, files in os.walk(root):
+            folders[:] = [
+                name for name in folders if not any(fnmatch(name, each) for each in IGNORED)
+            ]
+            names += [Path(folder, name).relative_to(root).as_posix() for name in files]
+    return [name for name in names if not name.startswith(("results/", "extension/results/"))]
+
+
+def copy_working_tree(folder: Path) -> None:
+    for name in working_files(ROOT):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(ROOT / name, folder / name)
 
 
 def copy_unused(source: Path, target: Path) -> None:
