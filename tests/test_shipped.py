@@ -29,14 +29,17 @@ def committed():
 def test_run_files_are_those_of_the_study(committed):
     study = config.load(ROOT / "envs.yaml")
     current = {
-        Path("results", run.path).with_suffix("").as_posix() for run in study.scales["paper"].runs()
+        Path("results", run.path).with_suffix("").as_posix()
+        for scale in ("paper", "fixed-starts")
+        for run in study.scales[scale].runs()
     }
     there = {name.split(".")[0] for name in committed if re.search(r"/seed\d+-", name)}
     assert there <= current
     for stem in there:
         algorithm = study.algorithms[stem.split("/")[3]]
         assert {f"{stem}.csv", f"{stem}.json"} <= committed
-        assert (f"{stem}.npz" in committed) == saves_agent(algorithm.class_)
+        has_agent = saves_agent(algorithm.class_) and stem.startswith("results/paper/")
+        assert (f"{stem}.npz" in committed) == has_agent
 
 
 def test_readme_shows_what_the_tables_say():

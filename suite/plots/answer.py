@@ -34,7 +34,8 @@ def draw(runs: pd.DataFrame, summary: pd.DataFrame) -> Figure:
     environments = list(dict.fromkeys(shown["environment"]))
     height = 0.95 + ROW_HEIGHT * shown["class"].nunique()
     figure, panels = render.make_panels(environments, height)
-    earliest, last = times[FIRST].min() / 2, shown["timesteps"].max()
+    last = shown["timesteps"].max()
+    earliest = times[FIRST].fillna(last).min() / 2
     for panel, environment in zip(panels, environments, strict=True):
         rows = shown[shown["environment"] == environment]
         never = render.set_time_axis(panel, earliest, last, has_never=True)

@@ -8,7 +8,7 @@ from powr import POWR
 from suite.claims.deviations import Deviations
 from suite.config import Study
 
-NOT_SETTINGS = {"self", "env", "seed"}
+NOT_SETTINGS = {"self", "env", "seed", "observation_space", "action_space"}
 MISSING = object()
 OWN = {"powr": POWR}
 
