@@ -19,6 +19,16 @@ DIGITS = 6  # those that another processor computes alike
 KEY = ["protocol", "settings", "sentence", "environment", "threshold"]
 
 
+# Of a cell that rests on no comparison.
+NO_NUMBERS = dict.fromkeys(
+    (
+        *("statistic", "value", "low", "high", "is_bound", "p_for", "p_against"),
+        *("improvement", "improvement_low", "improvement_high", "seeds", "policy"),
+    ),
+    math.nan,
+)
+
+
 def key_of(judged: Judged) -> dict[str, Any]:
     values = (*judged.case, judged.sentence, judged.environment, judged.threshold)
     return dict(zip(KEY, values, strict=True))
@@ -32,7 +42,7 @@ def cells(judged: Sequence[Judged]) -> pd.DataFrame:
             "verdict": each.cell.verdict,
             "effect": each.cell.effect,
             "reason": each.cell.reason,
-            **(numbers(each.cell.comparisons[0]) if each.cell.comparisons else {}),
+            **(numbers(each.cell.comparisons[0]) if each.cell.comparisons else NO_NUMBERS),
         }
         for each in judged
     )
@@ -40,11 +50,12 @@ def cells(judged: Sequence[Judged]) -> pd.DataFrame:
 
 def comparisons(judged: Sequence[Judged]) -> pd.DataFrame:
     """One row per baseline and cell, or per baseline, checkpoint and cell."""
-    return pd.DataFrame(
+    rows = [
         {**key_of(each), "subject": found.subject, **numbers(found)}
         for each in judged
         for found in each.cell.comparisons
-    )
+    ]
+    return pd.DataFrame(rows, columns=None if rows else [*KEY, "subject"])  # never without columns
 
 
 def numbers(found: Comparison) -> dict[str, Any]:
@@ -95,7 +106,7 @@ def sentences(judged: Sequence[Judged]) -> pd.DataFrame:
 
 def theory(theorems: Sequence[Theorem], found: Mapping[str, Outcome]) -> pd.DataFrame:
     """One row per number that a verdict on the paper's theory rests on."""
-    return pd.DataFrame(
+    rows = [
         {
             "id": theorem.id,
             "place": theorem.place,
@@ -109,4 +120,5 @@ def theory(theorems: Sequence[Theorem], found: Mapping[str, Outcome]) -> pd.Data
         }
         for theorem in theorems
         for each in found[theorem.id].findings
-    )
+    ]
+    return pd.DataFrame(rows, columns=None if rows else ["id", "verdict"])

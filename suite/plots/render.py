@@ -114,6 +114,7 @@ def make_panels(environments: Sequence[str], height: float) -> tuple[Figure, lis
 
 def set_time_axis(panel: Axes, first: float, last: float, *, has_never: bool = False) -> float:
     """Timesteps in log scale, and the place of what never happens, right of an axis that has it."""
+    first = last / 100 if pd.isna(first) else first  # no run reaches any threshold
     low, high = 0.8 * first, 1.25 * last
     never = high * (high / low) ** 0.16
     panel.set_xscale("log")
