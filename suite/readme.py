@@ -65,16 +65,18 @@ def answer(
     )
     protocol, settings = held.sum().idxmax()
     number, among = int(held.sum().max()), len(document.sentences)
-    where = f"{document.protocols[protocol].label} and {document.sets[settings].label}"
+    where = f"with {document.protocols[protocol].label}, and {document.sets[settings].label}"
+    if Case(protocol, settings) not in SHOWN:
+        where += " (not in the table)"
     return (
         f"**{opening}.** On FrozenLake-v1 (not slippery), Taxi-v3 and MountainCar-v0, POWR reaches "
         f"the reward threshold in {times} times fewer timesteps than the best of A2C, DQN, PPO "
         f"and TRPO under its better settings (medians). {classical(study, ranking)}"
         + (
-            f" All {among} sentences of the paper hold with {where}."
+            f" All {among} sentences of the paper hold {where}."
             if number == among
-            else f" No protocol makes all {among} sentences of the paper true: at most {number} "
-            f"hold, with {where}."
+            else f" No protocol makes all {among} sentences of the paper true; the best makes "
+            f"{number} true, {where}."
         )
     )
 

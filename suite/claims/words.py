@@ -50,8 +50,10 @@ def lower_at(comparisons: pd.DataFrame) -> str:
     for environment, rows in lower.groupby("environment", sort=False):
         timesteps = rows["subject"].str.rpartition(" at ")[2].str.replace(",", "").astype(int)
         ends = sorted({timesteps.min(), timesteps.max()})
-        found.append(f"lower on {environment} at {' to '.join(f'{each:,}' for each in ends)}")
-    return f"{' and '.join(found)} timesteps, else not" if found else "never significantly lower"
+        found.append(f"on {environment} at {' to '.join(f'{each:,}' for each in ends)}")
+    if not found:
+        return "POWR's return is never significantly lower"
+    return f"POWR's return is lower {' and '.join(found)} timesteps, nowhere else"
 
 
 def counts(cells: pd.DataFrame, shown: Mapping[Case, str]) -> str:
@@ -77,8 +79,12 @@ def places(cells: pd.DataFrame, shown: Mapping[Case, str]) -> str:
     where: dict[str, list[str]] = {}
     for environment, rows in cells.groupby("environment", sort=False):
         names = list(rows.loc[rows["verdict"] == HOLDS, "case"])
-        when = "always" if len(names) == len(shown) else " and ".join(names) or "never"
+        when = "always" if len(names) == len(shown) else " and ".join(names)
         where.setdefault(when, []).append(str(environment))
-    if list(where) == ["always"]:
-        return "on every environment"
-    return "; ".join(f"{', '.join(places)}: {when}" for when, places in where.items())
+    never = where.pop("", [])
+    parts = [
+        f"on {', '.join(places)}" + (f" with {when}" if when != "always" else "")
+        for when, places in where.items()
+    ]
+    held = f"holds {'; '.join(parts)}" if parts else "holds nowhere"
+    return f"{held}; not on {', '.join(never)}" if parts and never else held

@@ -23,7 +23,7 @@ from suite.results.tables import FIRST
 
 TABLES = ("runs", "summary")
 SETTINGS = {kind: render.SETTINGS[source] for source, kind in DEEP_OF_SOURCE.items()}
-SETTINGS[DEEP] = "published settings"  # of rl-baselines3-zoo
+SETTINGS[DEEP] = "rl-zoo settings"
 ROW_HEIGHT = 0.29  # inches
 
 
@@ -119,4 +119,4 @@ def title(shown: pd.DataFrame) -> str:
     if sooner < len(found):
         return f"POWR reaches {sooner} of {len(found)} thresholds before any baseline"
     least = math.floor(10 * min(found)) / 10
-    return f"POWR reaches every threshold at least {least:g} times sooner than any baseline"
+    return f"POWR's median run reaches every threshold at least {least:g} times sooner"

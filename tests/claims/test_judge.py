@@ -71,7 +71,7 @@ def test_tables_and_words_say_what_was_judged(evaluations):
     assert (changed["as_judged"] == HOLDS).sum() > 0
     shown = {FIXED: "fixed starts"}
     own = [table[table["sentence"] == "quicker"] for table in (cells.reset_index(), compared)]
-    assert words.seen(*own, shown) == "FrozenLake-v1, MountainCar-v0: never; Taxi-v3: always"
+    assert words.seen(*own, shown) == "holds on Taxi-v3; not on FrozenLake-v1, MountainCar-v0"
     assert words.mark("holds on Taxi-v3") == "◐ in part"
 
 

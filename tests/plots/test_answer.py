@@ -77,7 +77,7 @@ def test_settings_published_elsewhere_count_too():
     times = [None, 800, 800]
     rows = [(*row[:3], times, 3000) if row[0] == "dqn-zoo" else row for row in RUNS]
     (panel,) = draw(*make_tables(rows)).axes
-    assert panel.texts[2].get_text() == "DQN, published settings"
+    assert panel.texts[2].get_text() == "DQN, rl-zoo settings"
     assert drawn(panel, "dqn") == [800, 800]
 
 
