@@ -59,7 +59,19 @@ CLASSES = dict(BUILT_IN)  # and those of the studies that were loaded
 # Those whose sampled policy is only their exploration, and no policy to be judged by.
 EXPLORERS = frozenset({"dqn"})
 # Arguments that the suite passes to a constructor, so envs.yaml cannot set them.
-GIVEN = frozenset({"self", "env", "make_env", "seed", "agent_seed", "training_seed", "device"})
+GIVEN = frozenset(
+    {
+        "self",
+        "env",
+        "observation_space",
+        "action_space",
+        "make_env",
+        "seed",
+        "agent_seed",
+        "training_seed",
+        "device",
+    }
+)
 
 
 def register(classes: Mapping[str, str], folder: Path) -> None:
