@@ -8,7 +8,9 @@ from tasks.noise import CART_POLE_RANGES
 from tasks.operations import Maintenance, QueueAdmission
 
 from powr.tabular import TabularMDP
+from suite import config
 
+STUDY = config.load("extension/study.yaml")
 MADE = {
     "Navigation-v0": {},
     "NavigationWall-v0": {},
@@ -119,7 +121,7 @@ def test_the_torques_of_the_pendulum_are_those_of_gymnasium():
         assert reward == pytest.approx(expected_reward)
 
 
-def test_a_swing_by_energy_meets_the_threshold_of_the_pendulum(real_study):
+def test_a_swing_by_energy_meets_the_threshold_of_the_pendulum():
     """The threshold is one that a known controller reaches."""
 
     def swing(observation):
@@ -132,10 +134,7 @@ def test_a_swing_by_energy_meets_the_threshold_of_the_pendulum(real_study):
         return int(np.abs(env.unwrapped.torques - torque).argmin())
 
     env = make("PendulumTorques-v0")
-    assert (
-        mean_return(env, swing, episodes=20)
-        > real_study["environments"]["Pendulum"]["thresholds"][0]
-    )
+    assert mean_return(env, swing, episodes=20) > STUDY.environments["Pendulum"].thresholds[0]
 
 
 @pytest.mark.parametrize("name", ["MountainCar", "CartPole"])

@@ -47,12 +47,10 @@ def render(
     parts += ["## Choices that change a cell", markdown.table(list(changes(document, sensitivity)))]
     parts += ["## Theory", markdown.table(list(theory_rows(document.theory, theory)))]
     parts += ["## Sentences without a test", markdown.table(list(untested_rows(document)))]
-    parts += ["## Deviations", "[Each with its reason](../../deviations.yaml):"]
-    parts.append(
-        "\n".join(
-            f"- {each.id}: {', '.join(each.touches) or 'none'}" for each in deviations.deviations
-        )
-    )
+    parts += [
+        "## Deviations",
+        f"{len(deviations.deviations)}, each with its reason: deviations.yaml.",
+    ]
     return "\n\n".join(parts) + "\n"
 
 
