@@ -40,6 +40,7 @@ def render(
             each
             for each in judged
             if each.case == case
+            and (each.cell.effect or not each.cell.reason.startswith("no run"))
             and (case.protocol == first.protocol or each.environment in document.fixed)
         ]
         if any(each.cell.effect for each in own):
