@@ -7,7 +7,6 @@ infinite: a run that never arrives is later than every run that does, and is nev
 
 from __future__ import annotations
 
-import bisect
 import functools
 import itertools
 import math
@@ -256,26 +255,6 @@ def holm(p_values: Sequence[float]) -> list[float]:
     corrected = np.empty_like(values)
     corrected[order] = np.minimum(stepped, 1)
     return corrected.tolist()
-
-
-def smallest_visible_ratio(own: ArrayLike, theirs: ArrayLike, level: float) -> float:
-    """How many times later the others must be for the exact test to see it; infinite if never.
-
-    Both samples keep their spread; the others are rescaled until the Mann-Whitney test reaches the
-    level. Exact: the p-value changes only where a rescaled value passes one of `own`.
-    """
-    own, theirs = np.asarray(own, dtype=float), np.asarray(theirs, dtype=float)
-    level_with = theirs / speed_up(theirs, own).value
-    factors = np.unique(own[:, None] / level_with[None, :])
-    just_above = 1 + 1e-9
-
-    def is_seen(factor: float) -> bool:
-        moved = level_with * factor * just_above
-        return probability_smaller(own, moved).p_value <= level
-
-    if not is_seen(factors[-1]):
-        return math.inf
-    return float(factors[bisect.bisect_left(factors, True, key=is_seen)])
 
 
 def _mann_whitney_rank(first: int, second: int, confidence: float) -> int:

@@ -180,13 +180,3 @@ class TestSpread:
 def test_holm_by_hand():
     assert statistics.holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
     assert statistics.holm([]) == []
-
-
-def test_smallest_visible_ratio_is_where_the_test_begins_to_see():
-    own, theirs = np.array([1.0, 2, 3, 4, 5, 6, 7]), np.array([10.0, 20, 30, 40, 50, 60, 70])
-    ratio = statistics.smallest_visible_ratio(own, theirs, 0.05)
-    alike = theirs / statistics.speed_up(theirs, own).value
-    for factor, seen in ((ratio * 1.001, True), (ratio * 0.999, False)):
-        p_value = statistics.probability_smaller(own, factor * alike).p_value
-        assert (p_value <= 0.05) == seen
-    assert statistics.smallest_visible_ratio(own[:2], theirs[:2], 0.05) == math.inf
