@@ -27,11 +27,10 @@ from numpy.typing import NDArray
 
 from benchmarks.mountain_car import N_ACTIONS, Transitions, explore
 from powr import POWR, literal
-from powr.files import write_together
 from powr.kernels import Exponential, Gaussian, Kernel
 from powr.mirror_descent import mirror_descent
-from powr.shell import count
 from powr.world_model import WorldModel
+from suite.command import write_together
 from suite.training import provenance
 
 RESULTS = provenance.ROOT / "benchmarks" / "results"
@@ -322,7 +321,7 @@ def main(arguments: list[str] | None = None) -> None:
     )
     parser.add_argument("--only", nargs="+", choices=BENCHMARKS, default=list(BENCHMARKS))
     parser.add_argument("--quick", action="store_true", help="small sizes, to see that all runs")
-    parser.add_argument("--repeats", type=count, default=3, help="rounds (default: %(default)s)")
+    parser.add_argument("--repeats", type=int, default=3, help="rounds (default: %(default)s)")
     parser.add_argument("--out", type=Path, help="default: benchmarks/results, quick/ below it")
     options = parser.parse_args(arguments)
     out = options.out or (RESULTS / "quick" if options.quick else RESULTS)

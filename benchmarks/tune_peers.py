@@ -25,8 +25,8 @@ from typing import Any, NamedTuple
 import yaml
 
 import baselines
-from powr.files import write_together
 from suite import config
+from suite.command import write_together
 from suite.results.arrivals import time_to_lasting
 from suite.results.statistics import time_to_threshold
 from suite.training import environments

@@ -17,9 +17,8 @@ import pandas as pd
 import threadpoolctl
 from optimistic_powr import OptimisticPOWR
 
-from powr.files import write_together
-from powr.shell import count
 from suite import config
+from suite.command import write_together
 from suite.training import algorithms, provenance
 
 DOUBLINGS = 6
@@ -53,7 +52,7 @@ def train(name: str, timesteps: int) -> list[dict[str, Any]]:
 
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--timesteps", type=count, default=200_000, help="default: %(default)s")
+    parser.add_argument("--timesteps", type=int, default=200_000, help="default: %(default)s")
     parser.add_argument("--env", nargs="+", choices=ENVIRONMENTS, default=list(ENVIRONMENTS))
     parser.add_argument("--out", type=Path, default=OUT)
     options = parser.parse_args(arguments)

@@ -10,8 +10,8 @@ from pathlib import Path
 import pandas as pd
 
 from extension.sample_efficiency import ablations, in_words
-from powr.files import write_together
 from suite import markdown
+from suite.command import write_together
 from suite.names import algorithm_name
 from suite.results.tables import read_table
 

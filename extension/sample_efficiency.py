@@ -21,8 +21,8 @@ import numpy as np
 import pandas as pd
 from optimistic_powr import OptimisticPOWR
 
-from powr.files import write_together
 from suite import config, markdown
+from suite.command import write_together
 from suite.config import Study
 from suite.names import algorithm_name
 from suite.plots import ranking, render

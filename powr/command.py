@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import json
 import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import gymnasium
 import numpy as np
@@ -19,11 +20,9 @@ from powr.environment import env_name, make
 from powr.episodes import rollout, time_limit
 from powr.files import check_destination
 from powr.kernels import BUILT_IN, make_kernel
-from powr.shell import BAD_INPUT, Parser, add_env_kwargs, count
 
-INTERRUPTED = 130
+BAD_INPUT, INTERRUPTED = 2, 130
 STATISTICS: dict[str, Callable] = {"mean": np.mean, "std": np.std, "min": np.min, "max": np.max}
-SETTINGS = ("gamma", "step_size", "seed")  # of POWR, with its defaults
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -31,8 +30,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         options.command(options)
         return 0
-    except BrokenPipeError:
-        raise  # a closed pipe is not an error
     except KeyboardInterrupt:
         code, message = INTERRUPTED, "interrupted, nothing was written"
     except (ValueError, TypeError, OSError, ImportError, gymnasium.error.Error) as error:
@@ -46,34 +43,39 @@ def main(arguments: Sequence[str] | None = None) -> int:
 # -- options --------------------------------------------------------------------------------------
 
 
+class Parser(argparse.ArgumentParser):
+    """Reports bad arguments in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(BAD_INPUT, f"{self.prog}: error: {message} (see {self.prog} --help)\n")
+
+
 def make_parser() -> Parser:
     parser = Parser(prog="python -m powr", description="Train, evaluate and draw POWR agents.")
     parser.add_argument("--version", action="version", version=f"powr {powr.__version__}")
     commands = parser.add_subparsers(dest="name", required=True, metavar="COMMAND")
 
-    def add_command(command: Callable, summary: str) -> Any:
+    def add_command(command: Callable, summary: str) -> Callable:
         name = command.__name__
         added = commands.add_parser(name, help=summary, description=summary, allow_abbrev=False)
         added.set_defaults(command=command)
+        if command is not train:
+            added.add_argument("agent", type=Path, metavar="FILE", help="an agent saved by train")
+        about = "id of the environment" if command is train else "default: the one of training"
+        added.add_argument("--env", metavar="ID", help=about, required=command is train)
+        about = "for gymnasium.make, values in JSON: is_slippery=false map_name=8x8"
+        values: Any = {"nargs": "+", "type": keyword, "default": [], "metavar": "KEY=VALUE"}
+        added.add_argument("--env-kwargs", help=about, **values)
         return added.add_argument
 
-    def add_env(add: Any, about: str, **option: Any) -> None:
-        add("--env", metavar="ID", help=about, **option)
-        add_env_kwargs(add)
-
-    def add_agent(add: Any) -> None:
-        add("agent", type=Path, metavar="FILE", help="an agent saved by train")
-        add_env(add, "default: the one of training")
-
-    def add_seed(add: Any) -> None:
-        seed = {"type": lambda text: count(text, least=0), "default": 0, "metavar": "N"}
-        add("--seed", help="of all random draws (default: 0)", **seed)
-
-    def add_max_steps(add: Any) -> None:
+    def add_episode(add: Callable) -> None:
+        add_seed(add)
         add("--max-steps", type=count, metavar="N", help="end an episode after N steps")
 
+    def add_seed(add: Callable) -> None:
+        add("--seed", type=int, default=0, metavar="N", help="of all random draws (default: 0)")
+
     add = add_command(train, "train an agent and save it")
-    add_env(add, "id of the environment", required=True)
     add("--timesteps", required=True, type=count, metavar="N", help="steps to take, as in 1e4")
     add("--save", required=True, type=Path, metavar="FILE", help="the .npz to write")
     add("--kernel", choices=tuple(BUILT_IN), help="default: Dirac, or Exponential in boxes")
@@ -83,22 +85,36 @@ def make_parser() -> Parser:
     add_seed(add)
 
     add = add_command(evaluate, "play episodes with a saved agent")
-    add_agent(add)
     add("--episodes", type=count, default=100, metavar="N", help="of each policy (default: 100)")
-    add_seed(add)
-    add_max_steps(add)
+    add_episode(add)
 
     add = add_command(render, "write an episode as a GIF")
-    add_agent(add)
     add("--out", required=True, type=Path, metavar="FILE", help="the .gif to write")
     add("--sampled", action="store_true", help="sample actions, not the most probable ones")
-    add_seed(add)
-    add_max_steps(add)
+    add_episode(add)
 
     add = add_command(explain, "draw value, policy and visits of a saved agent")
-    add_agent(add)
     add("--out", type=Path, metavar="FILE", help="the .png (default: the agent's name, here)")
     return parser
+
+
+def count(text: str) -> int:
+    """A whole number from 1 on; 1e4 is one, too."""
+    number = float(text)
+    if not number.is_integer() or number < 1:
+        raise ValueError
+    return int(number)
+
+
+def keyword(text: str) -> tuple[str, Any]:
+    """KEY=VALUE with a value in JSON; what is not JSON is a string."""
+    key, equals, value = text.partition("=")
+    if not (equals and key.isidentifier()) or value in ("True", "False", "None"):
+        raise argparse.ArgumentTypeError(f"must be KEY=VALUE with a value in JSON, got {text!r}")
+    try:
+        return key, json.loads(value)
+    except ValueError:
+        return key, value
 
 
 # -- commands -------------------------------------------------------------------------------------
@@ -119,7 +135,7 @@ def train(options: argparse.Namespace) -> None:
         kernel = make_kernel(options.kernel, bandwidth[0] if is_one else bandwidth)
     elif bandwidth is not None:
         raise ValueError("--bandwidth needs a kernel that has one: add --kernel Exponential")
-    settings: Any = {name: getattr(options, name) for name in SETTINGS}
+    settings = {"gamma": options.gamma, "step_size": options.step_size, "seed": options.seed}
     env = make(options.env, **dict(options.env_kwargs))
     agent = POWR(env, kernel=kernel, **settings)
     agent._interface.id = options.env  # with its module
@@ -137,20 +153,21 @@ def train(options: argparse.Namespace) -> None:
 
 def evaluate(options: argparse.Namespace) -> None:
     agent = load_agent(options)
-    name, limit = env_name(agent.env), time_limit(agent.env, options.max_steps)
-    print(f"{options.agent}: POWR on {name}, {agent.num_timesteps:,} timesteps")
-    print(f"{options.episodes} episodes".ljust(16) + "".join(f"{each:>10}" for each in STATISTICS))
+    limit = time_limit(agent.env, options.max_steps)
+    print(f"{options.agent}: POWR on {env_name(agent.env)}, {agent.num_timesteps:,} timesteps")
+    print(f"{options.episodes} episodes".ljust(16) + "".join(f"{name:>10}" for name in STATISTICS))
     # Both policies start from the same states.
     seeds = np.random.default_rng(options.seed).integers(2**31, size=options.episodes).tolist()
     for policy in ("deterministic", "sampled"):
         settings: Any = {"deterministic": policy == "deterministic", "max_steps": limit}
         ends = [list(rollout(agent, agent.env, seed=seed, **settings))[-1] for seed in seeds]
         returns = [end.return_so_far for end in ends]
-        print(f"{policy:16}" + "".join(f"{each(returns):10.2f}" for each in STATISTICS.values()))
+        numbers = [statistic(returns) for statistic in STATISTICS.values()]
+        print(f"{policy:16}" + "".join(f"{number:10.2f}" for number in numbers))
 
 
 def render(options: argparse.Namespace) -> None:
-    check_destination(options.out)
+    check_destination(options.out, ".gif")
     from powr.pictures import render_episode
 
     episode: Any = {"deterministic": not options.sampled, "max_steps": options.max_steps}

@@ -9,7 +9,7 @@ import importlib
 import sys
 from collections.abc import Sequence
 
-from powr.shell import exit_code
+from suite.command import exit_code
 
 VERBS = {
     "check": ("suite.training.preflight", "what is wrong in a study, before anything runs"),

@@ -5,16 +5,17 @@ Bad input, a full disk, Ctrl-C and `kill` show no traceback and leave no file be
 
 from __future__ import annotations
 
+import argparse
+import os
 import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, NoReturn
 
-from powr.files import write_together
-from powr.shell import Parser
+from powr.files import written_aside
 from suite import SuiteError
 
 STOPPING = (signal.SIGINT, signal.SIGTERM)
@@ -32,6 +33,13 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "--results": {"type": Path, "help": "folder of the run files (default: the study's)"},
     "--out-dir": {"type": Path, "help": "default: the scale's folder in the results"},
 }
+
+
+class Parser(argparse.ArgumentParser):
+    """Reports bad arguments in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: error: {message} (see {self.prog} --help)\n")
 
 
 def make_parser(verb: str, description: str | None, *options: str) -> Parser:
@@ -65,6 +73,36 @@ def write_result(program: str, make: Callable[[], Mapping[Path, str | bytes]]) -
             name = signal.Signals(signum).name
             return fail(program, f"stopped by {name}, nothing was written", 128 + signum)
     return 0
+
+
+def write_together(files: Mapping[Path, str | bytes]) -> None:
+    """Write several files and the folders they need.
+
+    All are on the disk before the first appears; they appear in the order given.
+    """
+    with ExitStack() as stack:
+        for path, content in reversed(list(files.items())):  # contexts end in reverse
+            path.parent.mkdir(parents=True, exist_ok=True)
+            file = stack.enter_context(written_aside(path))
+            try:
+                file.write(content.encode() if isinstance(content, str) else content)
+                file.flush()
+                os.fsync(file.fileno())
+            except OSError as error:  # a failed write does not name its file
+                raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+def exit_code(main: Callable[[], int]) -> int:
+    """What `main` returns; a closed pipe, as after `| head -1`, ends it without a message."""
+    try:
+        try:
+            return main()
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        for stream in (sys.stdout, sys.stderr):  # which Python flushes once more at its end
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        return 128 + signal.SIGPIPE
 
 
 def fail(program: str, message: object, code: int = 1) -> int:

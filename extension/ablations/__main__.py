@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from extension.ablations import choices, page, planners, tables
-from powr.shell import exit_code
 from suite import config
-from suite.command import make_parser, write_result
+from suite.command import exit_code, make_parser, write_result
 from suite.plots.render import draw_files
 from suite.results.tables import read_results, read_table, to_csv
 

@@ -24,7 +24,7 @@ except ImportError as error:
 
 from powr.agent import Agent
 from powr.environment import env_name
-from powr.files import check_destination, check_suffix, written_aside
+from powr.files import check_destination, written_aside
 
 __all__ = ["draw", "explain", "render_episode"]
 
@@ -60,7 +60,6 @@ def draw(agent: Agent) -> Figure:
 
 def explain(agent: Agent, path: str | Path) -> None:
     """Write the picture of `draw` to a .png, whole or not at all."""
-    check_destination(path)
-    check_suffix(path, ".png", "a picture")
+    check_destination(path, ".png")
     with written_aside(path) as file:
         draw(agent).savefig(file, format="png", dpi=110)

@@ -16,7 +16,7 @@ from PIL import Image, ImageDraw, ImageFont
 from powr.agent import Agent
 from powr.environment import actions_of
 from powr.episodes import Moment, rollout
-from powr.files import check_destination, check_suffix, written_aside
+from powr.files import check_destination, written_aside
 from powr.pictures.names import action_names
 
 # Pixels.
@@ -68,8 +68,7 @@ def render_episode(
     Moment
         The end of the episode, with `timestep` and `return_so_far`.
     """
-    check_destination(path)
-    check_suffix(path, ".gif", "an animation")
+    check_destination(path, ".gif")
     env = picture_env(agent.env)
     try:
         moments = rollout(agent, env, seed=seed, deterministic=deterministic, max_steps=max_steps)

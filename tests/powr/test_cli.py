@@ -162,4 +162,4 @@ def test_an_interrupt_ends_with_one_line_and_a_closed_pipe_silently(tmp_path):
     with subprocess.Popen([*command, *short.split()], **pipes) as process:
         process.stdout.close()
         assert process.stderr.read() == ""
-    assert process.returncode == 141
+    assert process.returncode == -signal.SIGPIPE

@@ -112,7 +112,7 @@ def test_what_cannot_be_drawn_is_refused(env, message):
 def test_what_cannot_be_shown_or_written_is_refused(lake, tmp_path):
     with pytest.raises(ValueError, match="has not made a plan yet, after 0 timesteps"):
         draw(POWR("MountainCar-v0"))
-    with pytest.raises(ValueError, match=r"must end in \.png for a picture"):
+    with pytest.raises(ValueError, match=r"must end in \.png"):
         explain(lake, tmp_path / "lake.gif")
     with pytest.raises(ValueError, match=r"CliffWalking-v1 has no time limit.*max_steps"):
         render_episode(POWR("CliffWalking-v1"), tmp_path / "cliff.gif")
