@@ -1,10 +1,11 @@
-"""Operations in a box: interface, seeds, and hand-made rules as reference returns."""
+"""Operations in a box: hand-made rules as reference returns."""
 
 import gymnasium
 import numpy as np
 import pytest
-from gymnasium.utils.env_checker import check_env
 from tasks.operations_boxes import EXERCISE, WAIT
+
+from extension.tests.decisions import mean_return
 
 LEFT, ROLL, RIGHT = range(3)
 
@@ -43,44 +44,9 @@ REFERENCES = {
     "Thermostat-v0": (heat_towards_20, -8.8, -31.0, 0.5),
     "StoppingCart-v0": (brake_in_time, -19.7, -124.0, 2.0),
 }
-every_task = pytest.mark.parametrize("name", REFERENCES)
 
 
-def mean_return(env, policy, episodes):
-    total = 0.0
-    for seed in range(episodes):
-        observation, _ = env.reset(seed=seed)
-        over = False
-        while not over:
-            observation, reward, terminated, truncated, _ = env.step(policy(observation))
-            total += reward
-            over = terminated or truncated
-    return total / episodes
-
-
-@every_task
-def test_keeps_to_the_interface_of_gymnasium(name):
-    check_env(gymnasium.make(f"tasks:{name}").unwrapped, skip_render_check=True)
-
-
-@every_task
-def test_the_seed_decides_everything(name):
-    def trace(seed):
-        env, rng = gymnasium.make(f"tasks:{name}"), np.random.default_rng(0)
-        seen = [env.reset(seed=seed)[0]]
-        for _ in range(300):
-            action = rng.integers(env.action_space.n)
-            observation, reward, terminated, truncated, _ = env.step(action)
-            seen.append(np.append(observation, reward))
-            if terminated or truncated:
-                seen.append(env.reset()[0])
-        return np.concatenate(seen)
-
-    np.testing.assert_array_equal(trace(5), trace(5))
-    assert not np.array_equal(trace(5), trace(6))
-
-
-@every_task
+@pytest.mark.parametrize("name", REFERENCES)
 def test_the_rule_made_by_hand_has_the_reference_return(name):
     rule, reference, at_random, tolerance = REFERENCES[name]
     env, rng = gymnasium.make(f"tasks:{name}"), np.random.default_rng(0)

@@ -7,6 +7,7 @@ from gymnasium.utils.env_checker import check_env
 from tasks.noise import CART_POLE_RANGES
 from tasks.operations import Maintenance, QueueAdmission
 
+from extension.tests.decisions import mean_return
 from powr.tabular import TabularMDP
 from suite import config
 
@@ -21,6 +22,10 @@ MADE = {
     "Maintenance-v0": {},
     "QueueAdmission-v0": {},
     "Pricing-v0": {},
+    "PutOption-v0": {},
+    "Offers-v0": {},
+    "Thermostat-v0": {},
+    "StoppingCart-v0": {},
 }
 LIMITS = {
     "NoisyCartPole-v0": 500,
@@ -28,6 +33,9 @@ LIMITS = {
     "Maintenance-v0": 100,
     "QueueAdmission-v0": 100,
     "Pricing-v0": 40,
+    "PutOption-v0": None,  # ends by itself
+    "Offers-v0": None,
+    "Thermostat-v0": 100,
 }
 RIGHT, UP, LEFT, DOWN = range(4)
 every_task = pytest.mark.parametrize("name", MADE)
@@ -47,18 +55,6 @@ def trace(name, seed):
         if terminated or truncated:
             seen.append(env.reset()[0])
     return np.concatenate([np.atleast_1d(each) for each in seen])
-
-
-def mean_return(env, policy, episodes):
-    total = 0.0
-    for seed in range(episodes):
-        observation, _ = env.reset(seed=seed)
-        over = False
-        while not over:
-            observation, reward, terminated, truncated, _ = env.step(policy(observation))
-            total += reward
-            over = terminated or truncated
-    return total / episodes
 
 
 @every_task
