@@ -9,7 +9,7 @@ import stable_baselines3
 import torch
 
 import baselines
-from baselines.deep.stable import StableBaseline
+from baselines.sb3 import StableBaseline
 
 SEEDS = {"agent_seed": 1, "training_seed": 2}
 
