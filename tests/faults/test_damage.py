@@ -1,6 +1,7 @@
 """A full disk, and run files that are not as the run wrote them."""
 
 import os
+import shutil
 import subprocess
 
 import pytest
@@ -33,12 +34,12 @@ def test_a_damaged_run_file_is_named_and_nothing_is_made_of_it(finished):
 
 @pytest.fixture
 def small_disk(tmp_path):
-    """A file system of 16 MB of its own."""
+    """A file system of its own, of 16 MB and 2,000 files."""
     if os.geteuid() != 0:
         pytest.skip("mounting a tmpfs needs root")
     folder = tmp_path / "disk"
     folder.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=16m", "tmpfs", folder]
+    command = ["mount", "-t", "tmpfs", "-o", "size=16m,nr_inodes=2000", "tmpfs", folder]
     mounted = subprocess.run(command, capture_output=True, text=True, check=False)
     if mounted.returncode != 0:
         pytest.skip(f"mounting a tmpfs is not allowed here: {mounted.stderr.strip()}")
@@ -46,16 +47,29 @@ def small_disk(tmp_path):
     subprocess.run(["umount", "--lazy", folder], check=True)
 
 
-@pytest.mark.parametrize("spare", [0, 60_000])
-def test_a_full_disk_is_told_and_room_is_enough_to_go_on(fresh, small_disk, spare):
+def fill_blocks(folder, spare):
+    status = os.statvfs(folder)
+    (folder / "filler").write_bytes(b"\0" * (status.f_bavail * status.f_frsize - spare))
+
+
+def fill_inodes(folder, spare):
+    for number in range(os.statvfs(folder).f_ffree - spare - 1):
+        (folder / f"{number}").touch()
+
+
+@pytest.mark.parametrize(
+    ("fill", "spare"),
+    [(fill_blocks, 0), (fill_blocks, 60_000), (fill_inodes, 0), (fill_inodes, 40)],
+)
+def test_a_full_disk_is_told_and_room_is_enough_to_go_on(fresh, small_disk, fill, spare):
     study, filler = fresh(small_disk / "study"), small_disk / "filler"
-    status = os.statvfs(small_disk)
-    filler.write_bytes(b"\0" * (status.f_bavail * status.f_frsize - spare))
+    filler.mkdir()
+    fill(filler, spare)
     done = study.snakemake(*AGGREGATE)
     assert done.returncode != 0
     assert "No space left on device" in done.stderr
     study.check_finished()
-    filler.unlink()
+    shutil.rmtree(filler)
     done = study.snakemake(*AGGREGATE)
     assert done.returncode == 0, done.stderr
     made = study.results()

@@ -10,11 +10,11 @@ from collections import Counter
 
 import pytest
 
-from tests.faults.study import identity, kill, wait_for_end
+from tests.faults.study import EVERYTHING, identity, kill, wait_for_end
 
 pytestmark = pytest.mark.faults
 
-KILLS = 20
+KILLS = 10
 GRACEFUL = "Will exit after finishing currently running jobs"
 
 
@@ -49,7 +49,7 @@ def kill_at_random(study, process, rng):
     return process.returncode == -signal.SIGKILL
 
 
-def test_twenty_kills(fresh):
+def test_ten_kills_of_everything(fresh):
     """Each kill is followed by a resume, which may be killed in turn."""
     rng = random.Random(6)  # noqa: S311
     finished_at_kill = Counter()
@@ -58,14 +58,14 @@ def test_twenty_kills(fresh):
         study, kept = fresh(f"study{studies}"), {}
         studies += 1
         while finished_at_kill.total() < KILLS:
-            process = study.start(cores=2)
+            process = study.start(*EVERYTHING, cores=2)
             if not kill_at_random(study, process, rng):
                 assert process.returncode == 0
                 break
             kept |= study.check_finished()
             finished_at_kill[len(kept)] += 1
             study.snakemake("--unlock")
-        study.finish(kept=kept)
+        study.finish(kept)
     assert len(finished_at_kill) > 2
 
 
@@ -85,7 +85,7 @@ def test_stopping_by_signal(fresh, signum, message):
     rng = random.Random(int(signum))  # noqa: S311
     for number in range(3):
         study = fresh(f"stopped{number}")
-        process = study.start(cores=2)
+        process = study.start(*EVERYTHING, cores=2)
         wait_for_training(study, process)
         wait_for_writes(study, process, rng.randint(0, 6))
         time.sleep(rng.uniform(0.1, 1))  # in its first moments Python itself shows a traceback
@@ -95,7 +95,7 @@ def test_stopping_by_signal(fresh, signum, message):
         assert message in errors, errors
         assert "Traceback" not in errors, errors
         assert study.leftovers() == []
-        study.finish(kept=study.check_finished())
+        study.finish(study.check_finished())
 
 
 def test_sigterm_again_and_again(fresh):
@@ -103,7 +103,7 @@ def test_sigterm_again_and_again(fresh):
     rng = random.Random(9)  # noqa: S311
     study, kept = fresh("stopped"), {}
     for moment in ("Select jobs to execute", "Finished jobid") * 3:
-        process = study.start(cores=2)
+        process = study.start(*EVERYTHING, cores=2)
         wait_for_line(process, moment)
         for _ in range(10):
             process.terminate()
@@ -114,7 +114,7 @@ def test_sigterm_again_and_again(fresh):
         assert study.leftovers() == []
         kept |= study.check_finished()
     assert kept
-    study.finish(kept=kept)
+    study.finish(kept)
 
 
 def wait_for_line(process, text):
