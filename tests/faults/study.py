@@ -6,6 +6,7 @@ import contextlib
 import os
 import signal
 import subprocess
+import time
 from pathlib import Path
 
 from tests.workflow.repository import Repository
@@ -72,6 +73,12 @@ def kill(process: subprocess.Popen[str]) -> None:
     if process.poll() is None:
         os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
+
+
+def wait_for_training(study: Study, process: subprocess.Popen[str]) -> None:
+    while not study.training_logs():
+        assert process.poll() is None
+        time.sleep(0.05)
 
 
 def wait_for_end(process: subprocess.Popen[str]) -> str:

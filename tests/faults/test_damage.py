@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 
+from tests.faults.study import wait_for_end, wait_for_training
 from tests.workflow.repository import jobs, trained
 
 pytestmark = pytest.mark.faults
@@ -47,27 +48,39 @@ def small_disk(tmp_path):
     subprocess.run(["umount", "--lazy", folder], check=True)
 
 
-def fill_blocks(folder, spare):
+def fill_blocks(folder):
     status = os.statvfs(folder)
-    (folder / "filler").write_bytes(b"\0" * (status.f_bavail * status.f_frsize - spare))
+    (folder / "filler").write_bytes(b"\0" * (status.f_bavail * status.f_frsize))
 
 
-def fill_inodes(folder, spare):
-    for number in range(os.statvfs(folder).f_ffree - spare - 1):
+def fill_inodes(folder):
+    for number in range(os.statvfs(folder).f_ffree):
         (folder / f"{number}").touch()
 
 
+@pytest.mark.parametrize("late", [False, True])
 @pytest.mark.parametrize(
-    ("fill", "spare"),
-    [(fill_blocks, 0), (fill_blocks, 60_000), (fill_inodes, 0), (fill_inodes, 40)],
+    ("fill", "message"), [(fill_blocks, " free bytes on "), (fill_inodes, " free inodes on ")]
 )
-def test_a_full_disk_is_told_and_room_is_enough_to_go_on(fresh, small_disk, fill, spare):
+def test_a_full_disk_is_told_and_room_is_enough_to_go_on(fresh, small_disk, fill, message, late):
+    """One line if it is full from the beginning; later, snakemake may show its own files' fate."""
     study, filler = fresh(small_disk / "study"), small_disk / "filler"
     filler.mkdir()
-    fill(filler, spare)
-    done = study.snakemake(*AGGREGATE)
-    assert done.returncode != 0
-    assert "No space left on device" in done.stderr
+    if not late:
+        fill(filler)
+    process = study.start(*AGGREGATE)
+    if late:
+        wait_for_training(study, process)
+        fill(filler)
+    errors = wait_for_end(process)
+    assert process.returncode != 0
+    if late:
+        assert "No space left on device" in errors
+    else:
+        *notices, line = errors.splitlines()
+        assert len(notices) <= 2  # the profile, and that there is no log
+        assert line.startswith("snakemake: ")
+        assert message in line
     study.check_finished()
     shutil.rmtree(filler)
     done = study.snakemake(*AGGREGATE)

@@ -10,7 +10,7 @@ from collections import Counter
 
 import pytest
 
-from tests.faults.study import EVERYTHING, identity, kill, wait_for_end
+from tests.faults.study import EVERYTHING, identity, kill, wait_for_end, wait_for_training
 
 pytestmark = pytest.mark.faults
 
@@ -67,12 +67,6 @@ def test_ten_kills_of_everything(fresh):
             study.snakemake("--unlock")
         study.finish(kept)
     assert len(finished_at_kill) > 2
-
-
-def wait_for_training(study, process):
-    while not study.training_logs():
-        assert process.poll() is None
-        time.sleep(0.05)
 
 
 @pytest.mark.parametrize(
