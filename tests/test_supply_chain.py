@@ -94,9 +94,9 @@ def test_either_wheel_of_torch_is_right(monkeypatch):
 
 
 def test_actions_are_pinned_by_commit():
-    workflow = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text())
-    steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
-    used = [step["uses"] for step in steps if "uses" in step]
+    workflows = [yaml.safe_load(path.read_text()) for path in ROOT.glob(".github/workflows/*")]
+    jobs = [job for workflow in workflows for job in workflow["jobs"].values()]
+    used = [step["uses"] for job in jobs for step in job["steps"] if "uses" in step]
     assert used
     assert all(re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", each) for each in used)
 
