@@ -58,7 +58,7 @@ def fill_inodes(folder):
         (folder / f"{number}").touch()
 
 
-@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("late", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("fill", "message"), [(fill_blocks, " free bytes on "), (fill_inodes, " free inodes on ")]
 )

@@ -71,16 +71,22 @@ def test_ten_kills_of_everything(fresh):
 
 @pytest.mark.parametrize(
     ("signum", "message"),
-    [(signal.SIGTERM, GRACEFUL), (signal.SIGINT, "Terminating processes on user request")],
-    ids=["SIGTERM", "SIGINT"],
+    [
+        pytest.param(signal.SIGTERM, GRACEFUL, id="SIGTERM"),
+        pytest.param(signal.SIGINT, "Terminating processes", id="SIGINT", marks=pytest.mark.slow),
+    ],
 )
 def test_stopping_by_signal(fresh, signum, message):
     """As sent by a terminal or at shutdown: to all processes. No unlocking is needed."""
     rng = random.Random(int(signum))  # noqa: S311
-    for number in range(3):
+    for number in range(2):
         study = fresh(f"stopped{number}")
         process = study.start(*EVERYTHING, cores=2)
         wait_for_training(study, process)
+        if number == 0:
+            second = study.snakemake(*EVERYTHING)
+            assert second.returncode != 0
+            assert "cannot be locked" in second.stderr
         wait_for_writes(study, process, rng.randint(0, 6))
         time.sleep(rng.uniform(0.1, 1))  # in its first moments Python itself shows a traceback
         os.killpg(process.pid, signum)
@@ -92,11 +98,12 @@ def test_stopping_by_signal(fresh, signum, message):
         study.finish(study.check_finished())
 
 
+@pytest.mark.slow
 def test_sigterm_again_and_again(fresh):
     """At the moments in which the main thread holds the lock that the handler of SIGTERM takes."""
     rng = random.Random(9)  # noqa: S311
     study, kept = fresh("stopped"), {}
-    for moment in ("Select jobs to execute", "Finished jobid") * 3:
+    for moment in ("Select jobs to execute", "Finished jobid") * 2:
         process = study.start(*EVERYTHING, cores=2)
         wait_for_line(process, moment)
         for _ in range(10):
