@@ -18,29 +18,18 @@ from baselines.classical.sarsa_lambda import SarsaLambda
 from tests.baselines.classical.table_env import TableEnv, loop, random_mdp
 from tests.powr.environments import Corridor
 
-Q_LEARNING = {"initial_value": 0.0, "learning_rate": 0.5, "gamma": 0.5, "epsilon": 0.1}
+Q_LEARNING = {"initial_value": 0.0, "learning_rate": 0.5, "epsilon": 0.1}
+REWARDS = {"reward_mean": 0.0, "reward_std": 1.0, "reward_noise": 0.01}
 FINITE = {
-    RMax: {"v_max": 3.0, "known_after": 1, "gamma": 0.5},
+    RMax: {"v_max": 3.0, "known_after": 1},
     DynaQ: {"planning_steps": 5, **Q_LEARNING},
     OptimisticQ: Q_LEARNING,
-    PSRL: {
-        "prior_visits": 1e-3,
-        "reward_mean": 0.0,
-        "reward_std": 1.0,
-        "reward_noise": 0.01,
-        "gamma": 0.5,
-    },
+    PSRL: {"prior_visits": 1e-3, **REWARDS},
 }
 BOXES = {
-    SarsaLambda: {
-        "step_size": 0.5,
-        "trace_decay": 0.9,
-        "tiles": 4,
-        "epsilon": 0.1,
-        "gamma": 0.5,
-    },
-    LSPI: {"centers": 4, "regularization": 1e-3, "epsilon": 0.1, "gamma": 0.5},
-    CMEValueIteration: {"bandwidth": 0.3, "resolution": 0.01, "gamma": 0.5},
+    SarsaLambda: {"step_size": 0.5, "trace_decay": 0.9, "tiles": 4, "epsilon": 0.1},
+    LSPI: {"centers": 4, "regularization": 1e-3, "epsilon": 0.1},
+    CMEValueIteration: {"bandwidth": 0.3, "resolution": 0.01},
 }
 ALL = {**FINITE, **BOXES}
 
@@ -50,7 +39,7 @@ every = pytest.mark.parametrize("baseline", ALL)
 def build(baseline, env=None, seed=0, **changed):
     if env is None:
         env = TableEnv(random_mdp(0, branches=2), as_box=baseline in BOXES)
-    return baseline(env, seed=seed, **{**ALL[baseline], **changed})
+    return baseline(env, seed=seed, **{"gamma": 0.5, **ALL[baseline], **changed})
 
 
 def history(baseline, seed):

@@ -17,6 +17,7 @@ from tests.baselines.classical.table_env import TableEnv, random_mdp
 GAMMA = 0.9
 # So optimistic that every pair is tried.
 OPTIMISM = 1000.0
+SLOWLY = {"initial_value": 0.0, "learning_rate": 0.02, "epsilon": 0.3}
 
 seeds = pytest.mark.parametrize("seed", [0, 1, 2])
 
@@ -55,10 +56,7 @@ def test_optimal_values_where_nothing_is_random(seed, baseline, constants):
     ("baseline", "constants"),
     [
         (RMax, {"v_max": OPTIMISM, "known_after": 100}),
-        (
-            DynaQ,
-            {"initial_value": 0.0, "learning_rate": 0.02, "planning_steps": 10, "epsilon": 0.3},
-        ),
+        (DynaQ, {**SLOWLY, "planning_steps": 10}),
         (PSRL, {"prior_visits": 1.0, "reward_mean": 0.0, "reward_std": 1.0, "reward_noise": 0.1}),
     ],
 )
@@ -88,19 +86,11 @@ def test_cautious_rmax_shows_a_policy_of_known_pairs_and_trains_as_before():
 def show_every_pair(agent, env):
     """Let the agent see each pair of a deterministic task once, then plan."""
     n_states, n_actions = env.mdp.rewards.shape
-    for s in range(n_states):
-        for a in range(n_actions):
-            goes_to = env.mdp.transitions[[s * n_actions + a]].toarray()[0]
-            agent._update(
-                Step(
-                    state=env.points[s],
-                    action=a,
-                    reward=env.mdp.rewards[s, a],
-                    next_state=env.points[goes_to.argmax()],
-                    terminated=not goes_to.any(),
-                    truncated=(s, a) == (n_states - 1, n_actions - 1),
-                )
-            )
+    for s, a in np.ndindex(n_states, n_actions):
+        goes_to = env.mdp.transitions[[s * n_actions + a]].toarray()[0]
+        following, ends = env.points[goes_to.argmax()], not goes_to.any()
+        last = (s, a) == (n_states - 1, n_actions - 1)
+        agent._update(Step(env.points[s], a, env.mdp.rewards[s, a], following, ends, last))
 
 
 def with_an_end(mdp):
@@ -132,16 +122,8 @@ def test_optimal_values_on_a_finite_task(seed, baseline, constants):
 @pytest.mark.parametrize("trace_decay", [0.0, 0.9])
 def test_sarsa_learns_the_values_of_the_only_policy(trace_decay):
     env = TableEnv(with_an_end(random_mdp(0, n_actions=1)), as_box=True)
-    agent = SarsaLambda(
-        env,
-        seed=0,
-        step_size=0.2,
-        trace_decay=trace_decay,
-        n_tilings=1,
-        tiles=5,
-        epsilon=0.0,
-        gamma=GAMMA,
-    ).learn(1500)
+    constants = {"step_size": 0.2, "n_tilings": 1, "tiles": 5, "epsilon": 0.0, "gamma": GAMMA}
+    agent = SarsaLambda(env, seed=0, trace_decay=trace_decay, **constants).learn(1500)
     np.testing.assert_allclose(
         agent.action_values(env.points), env.mdp.optimal_action_values(GAMMA), atol=1e-3
     )
