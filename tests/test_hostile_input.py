@@ -124,12 +124,9 @@ EIGHT, NINE = "touches: [taxi-eight]", "touches: [taxi-nine]"
 CODE = "scales: !!python/object/apply:os.mkdir [made]\n"
 UNKNOWN, NO_BANDWIDTH = {"kernel": {"name": "Cosine"}}, {"kernel": {"name": "Gaussian"}}
 FILES = {
-    "unknown id": ("run", put(*LAKE, "id", value="NoSuchLake-v1"), "NoSuchLake"),
     "unknown module": ("run", put(*LAKE, "id", value="no_module:Lake-v1"), "no_module"),
     "unknown argument": ("run", put(*LAKE, "kwargs", value={"depth": 3}), "'depth'"),
     "other fingerprint": ("run", put(*LAKE, "fingerprint", value="0" * 64), "has fingerprint 0000"),
-    "unknown setting": ("run", put(*POWR, value={"speed": 9}), "powr.settings: speed is not"),
-    "gamma of two": ("run", put(*POWR, value={"gamma": 2}), "gamma must be"),
     "unknown kernel": ("run", put(*POWR, value=UNKNOWN), "'Cosine' is not one of Dirac, Exp"),
     "no bandwidth": ("run", put(*POWR, value=NO_BANDWIDTH), "bandwidth"),
     **{f"code, {door}": (door, write("envs.yaml", CODE), "envs.yaml:") for door in DOORS},
@@ -137,7 +134,6 @@ FILES = {
     "unknown rule": ("claims", replace(CLAIMS, "rule: earlier", "rule: later"), "'later'"),
     "unknown claim": ("claims", replace(DEVIATIONS, EIGHT, NINE), "taxi-nine is not one of"),
     "empty verdicts": ("report", write("results/tiny/cells.csv", ""), "csv: is not a table"),
-    "cut short": ("aggregate", edit_run(".csv", lambda text: text[:-9]), "csv_sha256 differs"),
     "JSON too deep": ("aggregate", edit_run(".json", lambda _: "[" * 10**5), "not the JSON of a"),
     "JSON removed": ("aggregate", edit_run(".json"), ".json is missing"),
     "run removed": ("aggregate", edit_run(".csv"), "1 of 12 runs are"),
@@ -161,7 +157,6 @@ LINES = {
     "unknown learner": ("run", "--algorithm sarsa", "sarsa is not one of powr, dqn"),
     "negative seed": ("run", "--seed -1", "--seed -1: must be a whole number"),
     "out without a suffix": ("run", "--out results", "must name a file that ends in .csv"),
-    "name of another run": ("run", "--out seed7-0123456789ab.csv", "of another seed"),
 }
 
 
