@@ -38,7 +38,10 @@ def shipped(tmp_path_factory):
     repository = Repository(tmp_path_factory.mktemp("shipped"))
     copy_working_tree(repository.folder)
     repository.edit_study(make_tiny)
-    repository.drop_theorems()
+    repository.edit_study(
+        lambda document: document.update(claims=document["claims"][:1]), "claims.yaml"
+    )
+    repository.edit_study(lambda document: document.update(deviations=[]), "deviations.yaml")
     for pattern in ("training_curves*", "threshold_boxplots*", "*.gif"):
         for path in repository.folder.glob(f"figures/{pattern}"):
             path.unlink()
@@ -65,7 +68,7 @@ def test_confirms_what_is_right(shipped):
     done, lines = verify(shipped, "*/powr/*", "*/a2c/seed0-*", "*/a2c/seed1-*")
     assert done.returncode == 0, done.stdout + done.stderr
     identical = [line for line in lines if line.startswith("identical: ")]
-    for name in ("summary.md", "cells.csv", "cost.csv", "report.html"):
+    for name in ("summary.md", "claims.csv", "cost.csv", "report.html"):
         assert f"identical: results/paper/{name}" in identical
     for name in ("training_curves.pdf", "threshold_boxplots.png", "FrozenLake-v1.gif"):
         assert f"identical: figures/{name}" in identical
@@ -101,6 +104,12 @@ def test_finds_what_was_doctored(shipped, tmp_path):
     shutil.copyfile(first, second)
     table = results / "summary.csv"
     table.write_text(table.read_text().replace(",0.8,", ",0.7,"))
+    done, lines = verify(repository, "*/a2c/*")
+    assert done.returncode == 1
+    listed = "is not the file that results/paper/MANIFEST.sha256 lists"
+    assert f"DIFFERS: results/paper/summary.csv ({listed})" in lines
+    shutil.rmtree(lines[-1].rpartition(" ")[2])
+
     done, lines = verify(repository, "*/a2c/*")
     assert done.returncode == 1
     found = {
