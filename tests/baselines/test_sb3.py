@@ -9,7 +9,7 @@ import stable_baselines3
 import torch
 
 import baselines
-from baselines.deep.stable import StableBaseline
+from baselines.sb3 import StableBaseline
 
 SEEDS = {"agent_seed": 1, "training_seed": 2}
 
@@ -30,7 +30,7 @@ def weights(agent: StableBaseline) -> torch.Tensor:
     return torch.nn.utils.parameters_to_vector(agent.model.policy.parameters())
 
 
-def test_is_found_by_the_name_of_its_module():
+def test_is_found_by_its_name():
     assert baselines.find("dqn").model_class is stable_baselines3.DQN
     with pytest.raises(ValueError, match="class dqm is not one of"):
         baselines.find("dqm")
@@ -58,17 +58,12 @@ def test_each_seed_matters_and_equal_seeds_agree(name):
 @names
 def test_settings_left_out_are_the_librarys_defaults(name):
     model = build(name).model
-    defaults = {
-        key: parameter.default
-        for key, parameter in inspect.signature(baselines.find(name).model_class).parameters.items()
-        if isinstance(parameter.default, int | float)
-    }
-    scheduled = {"clip_range", "train_freq"}  # wrapped by the library
-    compared = {key for key in defaults if hasattr(model, key)} - scheduled
+    parameters = inspect.signature(type(model)).parameters.values()
+    defaults = {each.name: each.default for each in parameters if hasattr(model, each.name)}
+    numbers = {key: value for key, value in defaults.items() if isinstance(value, int | float)}
+    compared = numbers.keys() - {"clip_range", "train_freq"}  # wrapped by the library
     assert {"learning_rate", "gamma"} <= compared
-    assert {key: getattr(model, key) for key in compared} == {
-        key: defaults[key] for key in compared
-    }
+    assert {key: getattr(model, key) for key in compared} == {key: numbers[key] for key in compared}
 
 
 def test_a_linear_schedule_falls_to_0_at_the_end_of_the_budget():

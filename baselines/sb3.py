@@ -1,4 +1,4 @@
-"""The base class of the deep baselines: training that depends only on the two seeds."""
+"""A2C, DQN, PPO and TRPO of the libraries, trained so that only the two seeds matter."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import Any, ClassVar
 
 import gymnasium
 import numpy as np
+import sb3_contrib
+import stable_baselines3
 import torch
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.utils import LinearSchedule
@@ -70,10 +72,10 @@ class StableBaseline:
         current rollout beyond `timesteps`; this stops at the first step that reaches it.
         """
 
-        def goes_on(*_: Any) -> bool:
+        def should_continue(*_: Any) -> bool:
             return callback(self) is not False and self.num_timesteps < timesteps
 
-        self.model.learn(self._schedule_timesteps or timesteps, callback=goes_on)
+        self.model.learn(self._schedule_timesteps or timesteps, callback=should_continue)
         return self
 
     def predict(self, observations: np.ndarray, deterministic: bool = True) -> tuple[Any, None]:
@@ -91,6 +93,29 @@ class StableBaseline:
 
     def _scaled(self, observations: np.ndarray) -> np.ndarray:
         return self._normalizer.normalize_obs(observations) if self._normalizer else observations
+
+
+class A2C(StableBaseline):
+    model_class = stable_baselines3.A2C
+
+
+class PPO(StableBaseline):
+    model_class = stable_baselines3.PPO
+
+
+class TRPO(StableBaseline):
+    model_class = sb3_contrib.TRPO
+
+
+class DQN(StableBaseline):
+    model_class = stable_baselines3.DQN
+
+    def action_probabilities(self, observations: np.ndarray) -> np.ndarray:
+        """The epsilon-greedy policy that collects the data."""
+        n_actions = self.model.action_space.n
+        greedy = np.eye(n_actions)[self.predict(observations, deterministic=True)[0]]
+        exploring = self.model.exploration_rate
+        return (1 - exploring) * greedy + exploring / n_actions
 
 
 def scheduled(settings: Mapping[str, Any]) -> dict[str, Any]:

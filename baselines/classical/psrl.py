@@ -12,10 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from baselines.classic.agent import Step, check_constant, check_gamma
-from baselines.classic.count_model import CountModel
-from baselines.classic.finite import FiniteAgent
-from baselines.classic.planning import value_iteration
+from baselines.classical.agent import Step, check_constant, check_gamma
+from baselines.classical.finite import CountModel, FiniteAgent, value_iteration
 
 # Expected prior weight left over by stick-breaking; it is added to the last stick.
 _LEFT_OVER = 1e-3

@@ -12,8 +12,8 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.classic.agent import Step, check_constant, check_gamma
-from baselines.classic.batch import BatchAgent
+from baselines.classical.agent import Step, check_constant, check_gamma
+from baselines.classical.box import BatchAgent
 from powr.kernels import Exponential, Kernel
 
 # Sweeps end once no value changes by more than this. They need not contract, since weights may be
@@ -61,10 +61,8 @@ class CMEValueIteration(BatchAgent):
         )
         self._embeddings = self._embed()
 
-    def _store(self, step: Step) -> None:
+    def _store(self, step: Step) -> int:
         self._memory.add(step, self.rng)
-
-    def _n_stored(self) -> int:
         return self._memory.n
 
     def _values(self, states: NDArray) -> NDArray:

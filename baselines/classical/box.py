@@ -1,21 +1,23 @@
-"""The base class of peers for Box observations, which are scaled to the unit cube."""
+"""The base classes of baselines for Box observations, which are scaled to the unit cube."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
+from typing import Any
 
 import gymnasium
 import numpy as np
 from gymnasium.spaces import Box
 from numpy.typing import ArrayLike, NDArray
 
-from baselines.classic.agent import ClassicAgent
+from baselines.classical.agent import ClassicalAgent, Step, check_constant
 
 # Bounds beyond this stand for "unbounded", as the largest single-precision number does.
 _LARGEST_BOUND = 1e30
 
 
-class BoxAgent(ClassicAgent):
+class BoxAgent(ClassicalAgent):
     """An agent whose states are points of the unit cube, (n_dimensions,).
 
     Args:
@@ -32,8 +34,8 @@ class BoxAgent(ClassicAgent):
             raise ValueError(
                 f"{type(self).__name__} needs observations in a one-dimensional Box, but the "
                 f"observation space is {space}: flatten it with "
-                "gymnasium.wrappers.FlattenObservation, or choose a peer for finite environments "
-                "(rmax, dyna_q, optimistic_q, psrl)"
+                "gymnasium.wrappers.FlattenObservation, or choose a baseline for finite "
+                "environments (rmax, dyna_q, optimistic_q, psrl)"
             )
         ends = (space.low, space.high) if bounds is None else np.transpose(bounds)
         self._low, high = np.asarray(ends, float)
@@ -54,3 +56,30 @@ class BoxAgent(ClassicAgent):
 
     def _encode(self, observations: ArrayLike) -> NDArray:
         return np.clip((np.asarray(observations, float) - self._low) / self._range, 0.0, 1.0)
+
+
+class BatchAgent(BoxAgent):
+    """An agent that plans at the end of an episode if its data have grown by a factor 1 + `growth`.
+
+    A subclass implements `_store` and `_plan`.
+    """
+
+    def __init__(self, env: gymnasium.Env, *, seed: int, growth: float, **options: Any) -> None:
+        super().__init__(env, seed=seed, **options)
+        self.growth = check_constant("growth", growth, 0)
+        self._n_planned = 0
+
+    def _update(self, step: Step) -> None:
+        n_stored = self._store(step)
+        grown = n_stored > (1 + self.growth) * self._n_planned
+        if grown and (step.terminated or step.truncated):
+            self._plan()
+            self._n_planned = n_stored
+
+    @abstractmethod
+    def _store(self, step: Step) -> int:
+        """Add the step to the data, and return how many points are stored."""
+
+    @abstractmethod
+    def _plan(self) -> None:
+        """Compute action values from the data."""

@@ -1,4 +1,4 @@
-"""The base class of all textbook peers: seeds, the training loop, and the policy."""
+"""The base class of all classical baselines (seeds, training loop, policy), and random play."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Step(NamedTuple):
     truncated: bool
 
 
-class ClassicAgent(ABC):
+class ClassicalAgent(ABC):
     """An agent that is epsilon-greedy with respect to its action values.
 
     A subclass implements `_encode`, `_values` and `_update`. In all of them the value after a
@@ -46,7 +46,7 @@ class ClassicAgent(ABC):
         self._state: Any = None  # of the current episode, None between episodes
 
     def learn(
-        self, timesteps: int, callback: Callable[[ClassicAgent], bool | None] | None = None
+        self, timesteps: int, callback: Callable[[ClassicalAgent], bool | None] | None = None
     ) -> Self:
         """Train for `timesteps` more steps; the callback can stop training by returning False."""
         for _ in range(timesteps):
@@ -116,7 +116,7 @@ class ClassicAgent(ABC):
 
     @abstractmethod
     def _encode(self, observations: ArrayLike) -> NDArray:
-        """One observation or a batch, encoded as the peer's states."""
+        """One observation or a batch, encoded as the agent's states."""
 
     @abstractmethod
     def _values(self, states: NDArray) -> NDArray:
@@ -125,6 +125,27 @@ class ClassicAgent(ABC):
     @abstractmethod
     def _update(self, step: Step) -> None:
         """Learn from the step just taken."""
+
+
+class RandomPlay(ClassicalAgent):
+    """Takes every action with the same probability, and learns nothing.
+
+    `predict` always samples, since no fixed action represents random play.
+    """
+
+    def predict(
+        self, observations: ArrayLike, deterministic: bool = False
+    ) -> tuple[NDArray[np.integer], None]:
+        return super().predict(observations, deterministic=False)
+
+    def _encode(self, observations: ArrayLike) -> NDArray:
+        return np.asarray(observations)
+
+    def _values(self, states: NDArray) -> NDArray:
+        return np.zeros((len(states), self.n_actions))
+
+    def _update(self, step: Step) -> None:
+        pass
 
 
 def check_constant(name: str, value: float, low: float = -np.inf, high: float = np.inf) -> float:

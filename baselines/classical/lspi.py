@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from baselines.classic.agent import Step, check_constant, check_gamma
-from baselines.classic.batch import BatchAgent
+from baselines.classical.agent import Step, check_constant, check_gamma
+from baselines.classical.box import BatchAgent
 
 # Maximum number of policies per plan; least-squares policy iteration may cycle.
 _MOST_ITERATIONS = 20
@@ -79,10 +79,8 @@ class LSPI(BatchAgent):
     def _values(self, states: NDArray) -> NDArray:
         return self.features(states) @ self.weights.T
 
-    def _store(self, step: Step) -> None:
+    def _store(self, step: Step) -> int:
         self._steps.append(step)
-
-    def _n_stored(self) -> int:
         return len(self._steps)
 
     def _plan(self) -> None:

@@ -47,13 +47,13 @@ def random_mdp(
     """Pairs lead to `branches` random states each, action 0 to the next one: all are reached."""
     rng = np.random.default_rng(seed)
     transitions = np.zeros((n_states, n_actions, n_states))
+    onwards = np.roll(np.eye(n_states), 1, axis=1)
     for s in range(n_states):
         for a in range(n_actions):
             targets = rng.choice(n_states, size=branches, replace=False)
             transitions[s, a, targets] = rng.dirichlet(np.ones(branches))
-        transitions[s, 0] = np.eye(n_states)[(s + 1) % n_states] / 2 + transitions[s, 0] / 2
-        if branches == 1:
-            transitions[s, 0] = np.eye(n_states)[(s + 1) % n_states]
+        share = 1.0 if branches == 1 else 0.5
+        transitions[s, 0] = share * onwards[s] + (1 - share) * transitions[s, 0]
     return TabularMDP.from_arrays(
         transitions * (1 - termination),
         rewards=rng.uniform(-1.0, 0.0, size=(n_states, n_actions)),
