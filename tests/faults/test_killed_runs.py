@@ -64,7 +64,7 @@ def test_a_vectorised_baseline_killed_while_it_trains(fresh):
     ("algorithm", "module", "method", "condition", "timesteps"),
     [
         # At 400 timesteps: the dictionary has grown by the second episode, the features have not.
-        ("powr", "solvers/dictionary.py", "FeatureTable.grow", "arguments[0] > 300", 316),
+        ("powr", "solvers/nystrom.py", "FeatureTable.grow", "arguments[0] > 300", 316),
     ],
     ids=["Nystrom fit"],
 )

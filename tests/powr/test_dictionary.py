@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from powr.kernels import Exponential, Gaussian
-from powr.solvers.dictionary import Dictionary
+from powr.solvers.nystrom import Dictionary
 
 rng = np.random.default_rng(0)
 STATES = rng.normal(size=(150, 2))

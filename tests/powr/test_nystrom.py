@@ -5,11 +5,11 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from powr import POWR, solvers
+from powr import POWR, world_model
 from powr.kernels import Exponential, Gaussian
 from powr.mirror_descent import softmax
 from powr.solvers import nystrom
-from powr.solvers.factors import Factors
+from powr.solvers.nystrom import Factors
 from powr.world_model import WorldModel
 
 KERNEL = Gaussian([0.1, 0.01])
@@ -170,8 +170,8 @@ def test_fifty_actions_take_little_memory():
 
 
 def test_the_rank_shrinks_with_the_number_of_actions_and_says_so(monkeypatch):
-    monkeypatch.setattr(solvers, "MOST_PAIRS", 200)
-    monkeypatch.setattr(solvers, "MOST_UNKNOWNS", 1000)
+    monkeypatch.setattr(world_model, "MOST_PAIRS", 200)
+    monkeypatch.setattr(world_model, "MOST_UNKNOWNS", 1000)
     with pytest.warns(UserWarning, match="a rank of 20, less than max_rank .100"):
         model = WorldModel(Exponential(0.5), 50, max_rank=100).fit(*many_actions(300))
     assert (model.method_, model.rank_) == ("nystrom", 20)

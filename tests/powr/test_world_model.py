@@ -243,7 +243,7 @@ def test_negative_zero_is_zero():
         ({"regularization": 0.0}, "regularization must be positive"),
         ({"n_actions": 0}, "n_actions must lie between 1"),
         ({"max_rank": 0}, "max_rank must lie between 1"),
-        ({"tolerance": -1e-3}, "tolerance must not be negative"),
+        ({"tolerance": -1e-3}, "tolerance must lie between 0"),
         ({"method": "fast"}, "'fast'"),
     ],
 )
