@@ -11,7 +11,7 @@ from suite import config
 from suite.training import environments
 
 STUDY = config.load("extension/study.yaml")
-NAMES = [name for scale in ("unseen", "boxes") for name in STUDY.scales[scale].timesteps]
+NAMES = [name for scale in ("unseen", "boxes", "operations") for name in STUDY.scales[scale].timesteps]
 
 
 @pytest.mark.parametrize("name", [*NAMES, "LunarLander-v3"])
