@@ -11,21 +11,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Self
+from typing import Any
 
 import gymnasium
 import numpy as np
 from gymnasium.spaces import Space
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from optimistic_powr.box_planner import BoxPlanner
-from optimistic_powr.diagnosis import lost_best
+from optimistic_powr.diagnosis import more_findings
 from optimistic_powr.finite_planner import IMAGINED_PER_LOG_VISITS, FinitePlanner
 from optimistic_powr.growing_steps import MIRROR_DESCENT
-from powr.agent import Agent, Callback
+from powr.agent import Agent
 from powr.data import History
 from powr.environment import env_or_spaces, limit_of
-from powr.health import Facts, findings, shifting_scales
+from powr.health import findings, shifting_scales
 from powr.kernels import Dirac, Kernel
 from powr.mirror_descent import Policy
 from powr.storage import chain_ends
@@ -152,66 +152,34 @@ class OptimisticPOWR(Agent):
     def settings_(self) -> dict[str, tuple[Any, str]]:
         chosen = self._planner.chosen()
         chosen = {name: why for name, why in chosen.items() if getattr(self, name) is None}
-        return {**chosen, **{subject: (True, fault) for subject, fault in self._faults().items()}}
+        return {**chosen, **{subject: (True, fault) for subject, fault in self.health_.items()}}
 
     @property
     def model_(self) -> Any:
         return self._planner.model
 
-    def learn(
-        self,
-        total_timesteps: int,
-        callback: Callback | None = None,
-        progress_bar: bool = False,
-    ) -> Self:
-        self._check_settings()
-        self._warn(shifting_scales(self.env))
-        for transition, ended in self._collect(total_timesteps, callback, progress_bar):
-            with self._changing() as planner:
-                if self.data.starts[-1] == self.data.size - 1:
-                    planner.begin_episode()
-                if planner.observe(transition, ended):
-                    planner.plan()
-                    planner.policy  # noqa: B018  a plan in a box is made when it is asked for
-                    self._plan_times, self.n_plans_ = [*planner.plan_times], self.n_plans_ + 1
-        self._warn(self._faults())
-        return self
+    def _observe(self, transition: tuple, ended: bool) -> None:
+        with self._changing() as planner:
+            if self.data.starts[-1] == self.data.size - 1:
+                planner.begin_episode()
+            if planner.observe(transition, ended):
+                planner.plan()
+                planner.policy  # noqa: B018  a plan in a box is made when it is asked for
+                self._plan_times, self.n_plans_ = [*planner.plan_times], self.n_plans_ + 1
 
-    learn.__doc__ = Agent.learn.__doc__
+    def _learn_logged(self, data: History) -> None:
+        self.data, self._plan_times, self.n_plans_ = data, [data.size], 1
+        self._current = self._replayed(self._plan_times)
 
-    def fit(
-        self,
-        states: Any,
-        actions: ArrayLike,
-        rewards: ArrayLike,
-        next_states: Any,
-        terminated: ArrayLike,
-    ) -> Self:
-        self._check_settings()
-        data = self._logged(states, actions, rewards, next_states, terminated)
-        before = dict(vars(self))
-        try:
-            self.data, self._plan_times, self.n_plans_ = data, [data.size], 1
-            self._current = self._replayed(self._plan_times)
-            faults = self._faults()
-        except BaseException:
-            vars(self).update(before)
-            raise
-        self._warn(faults)
-        return self
-
-    fit.__doc__ = Agent.fit.__doc__
-
-    def _faults(self) -> dict[str, str]:
+    @property
+    def health_(self) -> dict[str, str]:
         """What is wrong, by subject."""
         returns = self.episode_returns
         with self._changing() as planner:
             of_planner = planner.health(limit_of(self.env))
-        facts = Facts(self.num_timesteps, self.n_plans_, returns, epoch="plan", **of_planner)
-        faults = {**shifting_scales(self.env), **findings(facts)}
-        if (fault := lost_best(returns)) is not None:
-            faults["lost_best"] = fault
-        return faults
+        overshoot = of_planner.pop("overshoot", 0.0)
+        found = findings(self.num_timesteps, self.n_plans_, returns, overshoot, epoch="plan")
+        return {**shifting_scales(self.env), **found, **more_findings(returns, **of_planner)}
 
     def _behaviour(self) -> Policy:
         return self._planner.policy

@@ -257,7 +257,7 @@ BAD_DATA = [
     ({"actions": [0]}, ValueError, "one length .*2, 1"),
     ({"next_states": [[0.0], [0.0]]}, ValueError, r"next_states must have shape \(n, 2\)"),
     ({"next_states": [[0.0, 0.0], [np.inf, 0.0]]}, ValueError, "next_states must be .*row 1"),
-    ({"rewards": [0.0, np.nan]}, ValueError, "rewards must be finite, got nan at row 1"),
+    ({"rewards": [0.0, np.nan]}, ValueError, "rewards must be finite .*, got nan at row 1"),
     ({"actions": [0, 2]}, ValueError, "actions must lie between 0 and 1, got 2 at row 1"),
     ({"actions": [0.0, 1.0]}, TypeError, "actions must be integers"),
     ({"terminated": [0.5, 0]}, ValueError, "terminated must be true or false"),
