@@ -14,7 +14,7 @@ from PIL import Image, ImageChops
 
 from powr import POWR
 from powr.pictures import draw, explain, render_episode
-from powr.pictures.animation import CHOSEN, PANEL_WIDTH
+from powr.animation import CHOSEN, PANEL_WIDTH
 from powr.tabular import TabularMDP
 from tests.powr.environments import Corridor
 

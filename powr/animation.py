@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
 import gymnasium
 import numpy as np
-from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 from powr.agent import Agent
-from powr.environment import actions_of
+from powr.environment import actions_of, layers_of
 from powr.episodes import Moment, rollout
 from powr.files import check_destination, written_aside
-from powr.pictures.names import action_names
 
 # Pixels.
 HEIGHT, MAX_PICTURE_WIDTH, PANEL_WIDTH = 240, 480, 200
@@ -32,13 +29,13 @@ CHOSEN, OTHER = (214, 96, 30), (84, 130, 176)
 MAX_FRAMES, COLOURS = 160, 128
 SHORTEST_FRAME_MS, LAST_FRAME_MS = 20, 2000
 
-
-class Frame(NamedTuple):
-    """A moment of an episode with its picture and the action probabilities."""
-
-    moment: Moment
-    picture: Image.Image
-    probabilities: NDArray
+# By the class of the environment.
+ACTION_NAMES = {
+    "CartPoleEnv": ("left", "right"),
+    "FrozenLakeEnv": ("left", "down", "right", "up"),
+    "MountainCarEnv": ("left", "none", "right"),
+    "TaxiEnv": ("south", "north", "east", "west", "pick up", "drop off"),
+}
 
 
 def render_episode(
@@ -70,17 +67,22 @@ def render_episode(
     """
     check_destination(path, ".gif")
     env = picture_env(agent.env)
+    images: list[Image.Image] = []
+    stride = 1  # a power of two
     try:
-        moments = rollout(agent, env, seed=seed, deterministic=deterministic, max_steps=max_steps)
-        frames, stride = record(agent, env, moments)
+        for moment in rollout(
+            agent, env, seed=seed, deterministic=deterministic, max_steps=max_steps
+        ):
+            if len(images) == MAX_FRAMES:
+                images, stride = images[::2], 2 * stride
+            if moment.timestep % stride == 0 or moment.action is None:
+                images.append(draw_moment(agent, env, moment))
     except gymnasium.error.DependencyNotInstalled as error:
         raise ImportError("rendering needs pygame: pip install pygame") from error
     finally:
         env.close()
-    names, first_action = action_names(env), int(actions_of(env).start)
-    images = [draw_frame(frame, names, first_action) for frame in frames]
     write_gif(images, path, frame_ms=1000 * stride / env.metadata.get("render_fps", 30))
-    return frames[-1].moment
+    return moment
 
 
 def picture_env(env: gymnasium.Env) -> gymnasium.Env:
@@ -97,39 +99,26 @@ def picture_env(env: gymnasium.Env) -> gymnasium.Env:
     return gymnasium.make(env.spec, render_mode="rgb_array")
 
 
-def record(agent: Agent, env: gymnasium.Env, moments: Iterable[Moment]) -> tuple[list[Frame], int]:
-    """Every k-th moment and the last one, and k, a power of two that keeps to MAX_FRAMES."""
-    frames: list[Frame] = []
-    stride = 1
-    for moment in moments:
-        if len(frames) == MAX_FRAMES:
-            frames, stride = frames[::2], 2 * stride
-        if moment.timestep % stride == 0 or moment.action is None:
-            picture = Image.fromarray(np.asarray(env.render()))
-            scale = min(HEIGHT / picture.height, MAX_PICTURE_WIDTH / picture.width)
-            size = (round(picture.width * scale), round(picture.height * scale))
-            picture = picture.resize(size, Image.Resampling.BILINEAR)
-            probabilities = agent.action_probabilities([moment.observation])[0]
-            frames.append(Frame(moment, picture, probabilities))
-    return frames, stride
-
-
-def draw_frame(frame: Frame, names: Sequence[str], first_action: int) -> Image.Image:
+def draw_moment(agent: Agent, env: gymnasium.Env, moment: Moment) -> Image.Image:
     """The environment's picture, and to its right timestep, return and a bar per action."""
-    moment, picture = frame.moment, frame.picture
-    image = Image.new("RGB", (picture.width + PANEL_WIDTH, HEIGHT), WHITE)
-    image.paste(picture, (0, (HEIGHT - picture.height) // 2))
+    picture = Image.fromarray(np.asarray(env.render()))
+    scale = min(HEIGHT / picture.height, MAX_PICTURE_WIDTH / picture.width)
+    size = (round(picture.width * scale), round(picture.height * scale))
+    image = Image.new("RGB", (size[0] + PANEL_WIDTH, HEIGHT), WHITE)
+    image.paste(picture.resize(size, Image.Resampling.BILINEAR), (0, (HEIGHT - size[1]) // 2))
     pen = ImageDraw.Draw(image)
-    pen.line((picture.width, 0, picture.width, HEIGHT), TRACK)
-    left, right = picture.width + MARGIN, image.width - MARGIN
+    pen.line((size[0], 0, size[0], HEIGHT), TRACK)
+    left, right = size[0] + MARGIN, image.width - MARGIN
     end = ", end" if moment.action is None else ""
     header = f"step {moment.timestep}{end}\nreturn {moment.return_so_far:g}"
     pen.multiline_text((left, MARGIN), header, BLACK, font_of(LARGE), spacing=6)
 
+    names, first_action = action_names(env), int(actions_of(env).start)
     height = min(ROW_HEIGHT, (HEIGHT - HEADER_HEIGHT - MARGIN) / len(names))
     font, gap = font_of(min(SMALL, height)), height * GAP_SHARE_OF_ROW
     start, stop = left + LABEL_WIDTH, right - PERCENT_WIDTH
-    for i, (name, probability) in enumerate(zip(names, frame.probabilities, strict=True)):
+    probabilities = agent.action_probabilities([moment.observation])[0]
+    for i, (name, probability) in enumerate(zip(names, probabilities, strict=True)):
         top = HEADER_HEIGHT + i * height
         pen.text((left, top + height / 2), name, BLACK, font, anchor="lm")
         pen.rectangle((start, top + gap, stop, top + height - gap), TRACK)
@@ -160,3 +149,18 @@ def write_gif(images: Sequence[Image.Image], path: str | Path, frame_ms: float) 
     rest = {"append_images": frames[1:], "duration": durations, "loop": 0}
     with written_aside(path) as file:
         frames[0].save(file, format="GIF", save_all=True, **rest)
+
+
+def kind_of(env: gymnasium.Env, space: str, wrapper: type[gymnasium.Wrapper]) -> str:
+    """The class of one of gymnasium's environments; "" where wrappers may change this space."""
+    kind = type(env.unwrapped)
+    is_wrapped = any(isinstance(layer, wrapper) for layer in layers_of(env))
+    is_changed = is_wrapped or getattr(env, space) != getattr(env.unwrapped, space)
+    return "" if is_changed or not kind.__module__.startswith("gymnasium.envs.") else kind.__name__
+
+
+def action_names(env: gymnasium.Env) -> Sequence[str]:
+    """What the environment's documentation calls its actions where known, else their numbers."""
+    start, n_actions = int(actions_of(env).start), int(actions_of(env).n)
+    numbers = [str(start + i) for i in range(n_actions)]
+    return ACTION_NAMES.get(kind_of(env, "action_space", gymnasium.ActionWrapper), numbers)
