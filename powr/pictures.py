@@ -148,7 +148,7 @@ def draw_maps(agent: Agent) -> tuple[Figure, str]:
                 likely = probabilities[state] >= _SHARE_OF_BEST * probabilities[state].max()
                 arrows = "".join(np.array(list("←↓→↑"))[likely])
                 text = arrows if name == "policy" else f"{number:,.{places}f}"
-                size = min(13, 220 / max(len(text), 4) / cells.shape[1])
+                size = min(13, 260 / max(len(text), 5) / cells.shape[1])
                 panel.text(column, row, text, ha="center", va="center", fontsize=size, color=ink)
     return figure, "S start, H hole, G goal; light grey: never visited"
 
