@@ -10,7 +10,7 @@ import hashlib
 import math
 import operator
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -199,20 +199,6 @@ def actions_of(env: gymnasium.Env) -> Discrete:
 # -- observations ---------------------------------------------------------------------------------
 
 
-class Observations(Protocol):
-    """How the observations of a space become states of one shape, () or (d,)."""
-
-    shape: tuple[int, ...]
-
-    def state(self, observation: Any) -> int | NDArray:
-        """One observation as a state that later changes of the observation leave alone."""
-        ...
-
-    def states(self, observations: Any) -> tuple[NDArray, bool]:
-        """A batch of states, and whether a single observation was given."""
-        ...
-
-
 def refuse_reset(observation: Any, space: Space) -> None:
     """Name the mistake of passing on all that `env.reset()` returns."""
     is_pair = isinstance(observation, tuple) and len(observation) == 2
@@ -224,6 +210,7 @@ def refuse_reset(observation: Any, space: Space) -> None:
 
 
 def observations_of(space: Space) -> Observations:
+    """How the observations of a space become states of one shape, () or (d,)."""
     if isinstance(space, Discrete):
         return DiscreteObservations(space)
     if isinstance(space, Box):
@@ -264,27 +251,25 @@ class DiscreteObservations:
             state = operator.index(observation)
         except TypeError:
             if not isinstance(observation, np.bool_):
-                raise ValueError(
-                    f"observation must be an integer of {self._space}, got {observation!r}"
-                ) from None
+                raise self._error(observation) from None
             state = int(observation)
         if not self._least <= state <= self._largest:
-            raise ValueError(f"observation must lie within {self._space}, got {state}")
+            raise self._error(observation)
         return state
 
     def states(self, observations: Any) -> tuple[NDArray, bool]:
         given = check_numeric(observations, "observation")
         is_whole = given.dtype.kind in "biu" or given.size == 0  # an empty list is one of floats
         if not is_whole or given.ndim > 1:
-            raise ValueError(
-                f"observation must be integers of {self._space}, one alone or of shape (n,), "
-                f"got {given.dtype} of shape {given.shape}"
-            )
+            raise self._error(f"{given.dtype} of shape {given.shape}")
         states = given.reshape(-1).astype(int)
         outside = (states < self._least) | (states > self._largest)
         if outside.any():
-            raise ValueError(f"observation must lie within {self._space}, got {states[outside][0]}")
+            raise self._error(states[outside][0])
         return states, given.ndim == 0
+
+    def _error(self, given: object) -> ValueError:
+        return ValueError(f"observation must be an integer of {self._space}, or n, got {given}")
 
 
 class BoxObservations:
@@ -353,6 +338,9 @@ class CompositeObservations:
                 except (TypeError, KeyError, IndexError):
                     raise error from None
         return np.array([self.state(each) for each in observations], int), False
+
+
+Observations = DiscreteObservations | BoxObservations | CompositeObservations
 
 
 def _parts(space: Tuple | Dict) -> list[tuple[Any, Space]]:
