@@ -278,7 +278,7 @@ class Agent:
 
     def _target_policy(self) -> Policy:
         """The policy that `predict` shows."""
-        raise NotImplementedError
+        return self._behaviour()
 
     def _action_values(self, states: NDArray) -> NDArray:
         raise NotImplementedError
@@ -477,9 +477,6 @@ class POWR(Agent):
         self._model = model
 
     def _behaviour(self) -> Policy:
-        return self._plan.policy
-
-    def _target_policy(self) -> Policy:
         return self._plan.policy
 
     def _action_values(self, states: NDArray) -> NDArray:

@@ -55,13 +55,11 @@ class Interface:
         given = env
         if isinstance(env, str):
             env = gymnasium.make(env)
-        if hasattr(env, "num_envs"):
-            raise TypeError(
-                f"env must be one environment, got the vector of environments {env!r}: give one of "
-                "them, as gymnasium.make makes it"
-            )
         if not isinstance(env, gymnasium.Env):
-            raise TypeError(f"env must be a gymnasium.Env or the id of one, got {env!r}")
+            of_several = ": give one of them, as gymnasium.make makes it" * hasattr(env, "num_envs")
+            raise TypeError(
+                f"env must be a gymnasium.Env or the id of one, got {env!r}{of_several}"
+            )
         self.env, self.id = env, given if isinstance(given, str) else env.spec and env.spec.id
         self.observations = observations_of(env.observation_space)
         actions = actions_of(env)

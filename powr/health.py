@@ -26,17 +26,8 @@ def findings(
 ) -> dict[str, str]:
     """What is wrong, by a short name: one sentence on the fault, one on the remedy.
 
-    Parameters
-    ----------
-    timesteps : int
-    n_epochs : int
-        How often the policy was improved.
-    returns : sequence of float
-        The return of each finished episode.
-    overshoot : float
-        How far action values leave the range that rewards allow, as a share of that range.
-    epoch : str
-        What an improvement of the policy is called.
+    `returns` are those of finished episodes; `overshoot` is how far action values leave the range
+    that rewards allow, as a share of it; `epoch` is what an improvement of the policy is called.
     """
     found = {}
     if timesteps > 0 and n_epochs == 0:

@@ -138,7 +138,6 @@ def draw_maps(agent: Agent) -> tuple[Figure, str]:
         )
         panel.set_title(TITLES[name])
         panel.set(xticks=[], yticks=[])
-        places = decimals(numbers[visits > 0])
         for state, (number, letter) in enumerate(zip(numbers, cells.ravel(), strict=True)):
             row, column = divmod(state, cells.shape[1])
             ink = readable_on(image.to_rgba(number)) if visits[state] else "black"
@@ -147,23 +146,16 @@ def draw_maps(agent: Agent) -> tuple[Figure, str]:
             if visits[state]:
                 likely = probabilities[state] >= _SHARE_OF_BEST * probabilities[state].max()
                 arrows = "".join(np.array(list("←↓→↑"))[likely])
-                text = arrows if name == "policy" else f"{number:,.{places}f}"
-                size = min(13, 260 / max(len(text), 5) / cells.shape[1])
-                panel.text(column, row, text, ha="center", va="center", fontsize=size, color=ink)
+                texts = {"value": f"{number:.3g}", "policy": arrows, "visits": f"{number:,}"}
+                size = min(13, 260 / max(len(texts[name]), 5) / cells.shape[1])
+                style = {"ha": "center", "va": "center", "fontsize": size, "color": ink}
+                panel.text(column, row, texts[name], **style)
     return figure, "S start, H hole, G goal; light grey: never visited"
 
 
 def readable_on(colour: Sequence[float]) -> str:
     """Black or white, whichever can be read on a colour."""
     return "black" if np.dot(colour[:3], (0.3, 0.59, 0.11)) > 0.5 else "white"
-
-
-def decimals(numbers: NDArray) -> int:
-    """Decimal places that distinguish the numbers of a map, at most four."""
-    if (numbers == np.round(numbers)).all():
-        return 0
-    extent = float(np.ptp(numbers)) or 0.1
-    return int(np.clip(1 - np.floor(np.log10(extent)), 1, 4))
 
 
 # -- planes ---------------------------------------------------------------------------------------
