@@ -1,10 +1,9 @@
-"""An episode as an animated GIF: the environment's picture, and the policy beside it as bars."""
+"""An episode as an animated GIF: the environment's picture, and the policy beside it."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 
 import gymnasium
@@ -17,13 +16,8 @@ from powr.episodes import Moment, rollout
 from powr.files import check_destination, written_aside
 
 # Pixels.
-HEIGHT, MAX_PICTURE_WIDTH, PANEL_WIDTH = 240, 480, 200
-MARGIN, HEADER_HEIGHT, ROW_HEIGHT = 14, 62, 26
-LABEL_WIDTH, PERCENT_WIDTH, GAP_SHARE_OF_ROW = 56, 42, 0.2
-LARGE, SMALL = 15, 13
-
-WHITE, BLACK, GREY, TRACK = (255, 255, 255), (30, 30, 30), (125, 125, 125), (235, 235, 235)
-CHOSEN, OTHER = (214, 96, 30), (84, 130, 176)
+HEIGHT, MAX_PICTURE_WIDTH, PANEL_WIDTH, MARGIN = 240, 480, 200, 14
+LARGEST_LETTERS = 15
 
 # Few frames and colours keep a long episode well below a megabyte.
 MAX_FRAMES, COLOURS = 160, 128
@@ -100,50 +94,33 @@ def picture_env(env: gymnasium.Env) -> gymnasium.Env:
 
 
 def draw_moment(agent: Agent, env: gymnasium.Env, moment: Moment) -> Image.Image:
-    """The environment's picture, and to its right timestep, return and a bar per action."""
+    """The environment's picture, and to its right timestep, return and the policy."""
     picture = Image.fromarray(np.asarray(env.render()))
     scale = min(HEIGHT / picture.height, MAX_PICTURE_WIDTH / picture.width)
-    size = (round(picture.width * scale), round(picture.height * scale))
-    image = Image.new("RGB", (size[0] + PANEL_WIDTH, HEIGHT), WHITE)
-    image.paste(picture.resize(size, Image.Resampling.BILINEAR), (0, (HEIGHT - size[1]) // 2))
-    pen = ImageDraw.Draw(image)
-    pen.line((size[0], 0, size[0], HEIGHT), TRACK)
-    left, right = size[0] + MARGIN, image.width - MARGIN
-    end = ", end" if moment.action is None else ""
-    header = f"step {moment.timestep}{end}\nreturn {moment.return_so_far:g}"
-    pen.multiline_text((left, MARGIN), header, BLACK, font_of(LARGE), spacing=6)
+    width, height = round(picture.width * scale), round(picture.height * scale)
+    image = Image.new("RGB", (width + PANEL_WIDTH, HEIGHT), "white")
+    picture = picture.resize((width, height), Image.Resampling.BILINEAR)
+    image.paste(picture, (0, (HEIGHT - height) // 2))
 
-    names, first_action = action_names(env), int(actions_of(env).start)
-    height = min(ROW_HEIGHT, (HEIGHT - HEADER_HEIGHT - MARGIN) / len(names))
-    font, gap = font_of(min(SMALL, height)), height * GAP_SHARE_OF_ROW
-    start, stop = left + LABEL_WIDTH, right - PERCENT_WIDTH
-    probabilities = agent.action_probabilities([moment.observation])[0]
-    for i, (name, probability) in enumerate(zip(names, probabilities, strict=True)):
-        top = HEADER_HEIGHT + i * height
-        pen.text((left, top + height / 2), name, BLACK, font, anchor="lm")
-        pen.rectangle((start, top + gap, stop, top + height - gap), TRACK)
-        if moment.action is None:  # there is no action at the end
-            continue
-        pen.text((right, top + height / 2), f"{probability:.0%}", GREY, font, anchor="rm")
-        width = round((stop - start) * probability)
-        if width > 0:
-            colour = CHOSEN if moment.action == first_action + i else OTHER
-            pen.rectangle((start, top + gap, start + width, top + height - gap), colour)
+    lines = [f"step {moment.timestep}", f"return {moment.return_so_far:g}", ""]
+    if moment.action is None:
+        lines[0] += ", end"
+    else:
+        chosen = moment.action - int(actions_of(env).start)
+        probabilities = agent.action_probabilities([moment.observation])[0]
+        for i, (name, probability) in enumerate(zip(action_names(env), probabilities, strict=True)):
+            lines.append(f"{probability:4.0%}  {name}{'  <' if i == chosen else ''}")
+    size = min(LARGEST_LETTERS, (HEIGHT - 2 * MARGIN) / len(lines) / 1.4)
+    pen, font = ImageDraw.Draw(image), ImageFont.load_default(max(size, 1))
+    place = (width + MARGIN, MARGIN)
+    pen.multiline_text(place, "\n".join(lines), "black", font, spacing=0.4 * size)
     return image
-
-
-@cache
-def font_of(size: float) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
-    return ImageFont.load_default(size)
 
 
 def write_gif(images: Sequence[Image.Image], path: str | Path, frame_ms: float) -> None:
     """One palette for all frames and no dithering, so that unchanged areas compress well."""
     sample = images[:: -(-len(images) // 8)]
-    sheet = Image.fromarray(np.vstack([np.asarray(image) for image in sample]))
-    panel = [channel for colour in (WHITE, BLACK, GREY, TRACK, CHOSEN, OTHER) for channel in colour]
-    palette = Image.new("P", (1, 1))
-    palette.putpalette(panel + (sheet.quantize(COLOURS).getpalette() or []))
+    palette = Image.fromarray(np.vstack([np.asarray(image) for image in sample])).quantize(COLOURS)
     frames = [image.quantize(palette=palette, dither=Image.Dither.NONE) for image in images]
     durations = [max(round(frame_ms), SHORTEST_FRAME_MS)] * (len(frames) - 1) + [LAST_FRAME_MS]
     rest = {"append_images": frames[1:], "duration": durations, "loop": 0}

@@ -17,7 +17,7 @@ import numpy as np
 import powr
 from powr import POWR
 from powr.environment import env_name, make
-from powr.episodes import rollout, time_limit
+from powr.episodes import rollout
 from powr.files import check_destination
 
 BAD_INPUT, INTERRUPTED = 2, 130
@@ -138,17 +138,18 @@ def train(options: argparse.Namespace) -> None:
 
 def evaluate(options: argparse.Namespace) -> None:
     agent = load_agent(options)
-    limit = time_limit(agent.env, options.max_steps)
-    print(f"{options.agent}: POWR on {env_name(agent.env)}, {agent.num_timesteps:,} timesteps")
-    print(f"{options.episodes} episodes".ljust(16) + "".join(f"{name:>10}" for name in STATISTICS))
     # Both policies start from the same states.
     seeds = np.random.default_rng(options.seed).integers(2**31, size=options.episodes).tolist()
+    rows = []
     for policy in ("deterministic", "sampled"):
-        settings: Any = {"deterministic": policy == "deterministic", "max_steps": limit}
-        ends = [list(rollout(agent, agent.env, seed=seed, **settings))[-1] for seed in seeds]
+        how: Any = {"deterministic": policy == "deterministic", "max_steps": options.max_steps}
+        ends = [list(rollout(agent, agent.env, seed=seed, **how))[-1] for seed in seeds]
         returns = [end.return_so_far for end in ends]
-        numbers = [statistic(returns) for statistic in STATISTICS.values()]
-        print(f"{policy:16}" + "".join(f"{number:10.2f}" for number in numbers))
+        numbers = [f"{statistic(returns):10.2f}" for statistic in STATISTICS.values()]
+        rows.append(f"{policy:16}" + "".join(numbers))
+    print(f"{options.agent}: POWR on {env_name(agent.env)}, {agent.num_timesteps:,} timesteps")
+    print(f"{options.episodes} episodes".ljust(16) + "".join(f"{name:>10}" for name in STATISTICS))
+    print(*rows, sep="\n")
 
 
 def render(options: argparse.Namespace) -> None:

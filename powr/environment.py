@@ -267,7 +267,8 @@ class DiscreteObservations:
         return states, given.ndim == 0
 
     def _error(self, given: object) -> ValueError:
-        return ValueError(f"observation must be an integer of {self._space}, or n, got {given}")
+        rule = f"observation must be an integer of {self._space}, or an array of them"
+        return ValueError(f"{rule}, got {given}")
 
 
 class BoxObservations:

@@ -32,22 +32,6 @@ def test_an_epoch_collects_so_many_episodes_and_learns_from_all_transitions():
     assert agent.model_.n_transitions_ == 70
 
 
-def test_slices_shorter_than_an_episode_are_learned_from():
-    agent, epochs = POWR("MountainCar-v0", seed=1000), []
-    for _ in range(5):
-        epochs.append(agent.learn(150).n_plans_)
-    assert epochs == [1, 2, 3, 4, 5]
-    assert agent.model_.n_transitions_ == 750
-
-
-def test_a_task_without_end_has_an_epoch_every_thousand_timesteps():
-    learned = []
-    agent = POWR(Corridor(length=10**9), seed=1000)
-    agent.learn(2500, lambda agent: learned.append(agent.n_plans_))
-    assert learned == [0] * 999 + [1] * 1000 + [2] * 501
-    assert agent.model_.n_transitions_ == 2500
-
-
 def test_a_callback_that_stops_leaves_the_rest_to_the_next_call():
     agent = POWR(Corridor(), seed=1000).learn(100, lambda agent: agent.num_timesteps < 25)
     assert agent.model_.n_transitions_ == 20
@@ -64,20 +48,6 @@ def test_the_sum_over_epochs_goes_on_or_starts_anew(restart):
     np.testing.assert_allclose(q, 2.0, rtol=1e-6)
     exponents = agent._plan.policy([0])[0]
     np.testing.assert_allclose(exponents, 2.0 if restart else 8.0, rtol=1e-6)
-
-
-def test_an_interrupted_epoch_is_learned_from_with_the_next_one(monkeypatch):
-    agent = POWR(Corridor(), seed=1000).learn(21)
-
-    def interrupted(*_):
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr("powr.data.Counts.add", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            agent.learn(40)
-    agent.learn(60)
-    assert agent.model_.n_transitions_ == np.flatnonzero(agent.data.ended)[-1] + 1
 
 
 def test_what_is_no_callback_is_refused_before_any_step():
@@ -157,6 +127,12 @@ def test_all_that_reset_returns_is_refused_with_the_mistake(name):
     agent = POWR(name)
     with pytest.raises(ValueError, match=r"as env\.reset\(\) returns it: write `observation, in"):
         agent.predict(agent.env.reset(seed=0))
+
+
+def test_predict_has_the_signature_and_the_default_of_stable_baselines3():
+    agent, memory = POWR(Corridor()), object()
+    assert agent.predict(3, memory, np.array([True]), True) == (0, memory)
+    assert {int(agent.predict(3)[0]) for _ in range(50)} == {0, 1}  # sampled
 
 
 def test_a_finite_space_has_the_dirac_kernel_and_a_box_a_third_of_its_range():

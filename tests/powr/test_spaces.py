@@ -95,12 +95,6 @@ def test_what_lies_outside_a_space_is_refused(space, observation, message):
         observations_of(space).states(observation)
 
 
-def test_images_are_refused_at_once_with_a_remedy():
-    env = Untouchable(Box(0, 255, (84, 84, 3), np.uint8), Discrete(3))
-    with pytest.raises(ValueError, match=r"dimensions, not 1 to 256: .*features.* by .*Transform"):
-        POWR(env)
-
-
 def test_the_remedy_for_continuous_actions_works():
     names = {"gymnasium": gymnasium, "np": np, "itertools": itertools, "Discrete": Discrete}
 
