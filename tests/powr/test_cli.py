@@ -52,30 +52,7 @@ def test_an_agent_is_trained_evaluated_and_drawn(trained, tmp_path, monkeypatch,
     *_, deterministic, sampled = printed["evaluate"].splitlines()
     assert deterministic.split() == ["deterministic", "1.00", "0.00", "1.00", "1.00"]
     assert re.fullmatch(r"sampled( +\d\.\d\d){4}", sampled)
-
-
-def test_the_version_is_told():
-    assert powr("--version", cwd=ROOT).stdout.split() == ["powr", __version__]
-
-
-OWN = """
-import gymnasium
-from tests.powr.environments import Corridor
-class Own(Corridor):
-    def __init__(self, motto=""):
-        super().__init__(continuous=True)
-gymnasium.register("Own-v0", Own, max_episode_steps=10)
-"""
-
-
-def test_an_environment_of_a_module_must_be_given_again(tmp_path):
-    (tmp_path / "my_module.py").write_text(OWN)
-    env = ["--env", "my_module:Own-v0", "--env-kwargs", "motto=it's mine"]
-    powr("train", *env, "--timesteps", 60, "--save", "my agent.npz", cwd=tmp_path)
-    evaluated = powr("evaluate", "my agent.npz", *env, cwd=tmp_path)
-    assert "100 episodes" in evaluated.stdout, evaluated.stderr
-    refused = powr("evaluate", "my agent.npz", cwd=tmp_path).stderr
-    assert refused.endswith("give --env='my_module:Own-v0'\n")
+    assert call(capsys, main, ["--version"]).out.split() == ["powr", __version__]
 
 
 def test_settings_reach_the_agent(tmp_path):

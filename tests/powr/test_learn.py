@@ -6,7 +6,6 @@ import warnings
 import gymnasium
 import numpy as np
 import pytest
-from gymnasium.wrappers import NormalizeObservation, NormalizeReward
 from stable_baselines3.common.callbacks import EvalCallback
 
 from powr import POWR
@@ -36,18 +35,6 @@ def test_a_callback_that_stops_leaves_the_rest_to_the_next_call():
     agent = POWR(Corridor(), seed=1000).learn(100, lambda agent: agent.num_timesteps < 25)
     assert agent.model_.n_transitions_ == 20
     assert agent.learn(3).model_.n_transitions_ == 28
-
-
-@pytest.mark.parametrize("restart", [False, True])
-def test_the_sum_over_epochs_goes_on_or_starts_anew(restart):
-    """With one state and reward 1, q = 1 / (1 - gamma) in every epoch."""
-    env = Paid(1.0)
-    env.observation = lambda: 0
-    agent = POWR(env, gamma=0.5, step_size=1.0, restart=restart, regularization=1e-12).learn(40)
-    q = agent.action_values([0])[0]
-    np.testing.assert_allclose(q, 2.0, rtol=1e-6)
-    exponents = agent._plan.policy([0])[0]
-    np.testing.assert_allclose(exponents, 2.0 if restart else 8.0, rtol=1e-6)
 
 
 def test_what_is_no_callback_is_refused_before_any_step():
@@ -106,14 +93,6 @@ def test_an_agent_says_when_it_never_learned_or_all_returns_are_equal():
     with pytest.warns(UserWarning, match="all 10 episodes"):
         agent = POWR(Paid(1.0)).learn(100)
     assert set(agent.health_) == {"equal_returns"}
-
-
-def test_rewards_and_observations_whose_scale_shifts_are_warned_about():
-    shifting = NormalizeReward(NormalizeObservation(Corridor(continuous=True)))
-    with pytest.warns(UserWarning, match="changes its scale") as caught:
-        agent = POWR(shifting).learn(10)
-    assert len(caught) == 2
-    assert set(agent.health_) == {"observations", "rewards"}
 
 
 @pytest.mark.parametrize("env", [OldReset, OldStep])
