@@ -72,7 +72,6 @@ class NystromModel:
         data = self.data
         self.dictionary = Dictionary(self.kernel, data.index.shape, self.tolerance, self.max_rank)
         self._n_states_at_choice = len(data.index)
-        self._n_offered = 0
         self._tables: dict[Precision, FeatureTable] = {
             precision: FeatureTable(precision) for precision in (np.float32, np.float64)
         }
@@ -128,8 +127,8 @@ class NystromModel:
     def regress(self, targets: NDArray, regularization: float) -> NDArray:
         if self._ridge_factors is None or self._ridge_factors[0] != regularization:
             self._ridge_factors = regularization, self._factor_ridge(regularization)
-        projected = self._project(self._by_state(targets)).T
-        pairs = zip(self._ridge_factors[1], projected, strict=True)
+        projected = self._phi.T @ self._by_state(targets)
+        pairs = zip(self._ridge_factors[1], projected.T, strict=True)
         return np.stack([cho_solve(factor, column) for factor, column in pairs], axis=1)
 
     def _factor_ridge(self, regularization: float) -> list[tuple[NDArray, bool]]:
@@ -137,13 +136,13 @@ class NystromModel:
         ridge = self.data.size * regularization * np.eye(self.rank)
         grams = np.zeros((self.data.n_actions, self.rank, self.rank))
         for rows in parts(len(self.data.index)):
-            phi = self._tables[np.float64].view[rows]
+            phi = self._phi[rows]
             for gram, counts in zip(grams, self._pair_counts[rows].T, strict=True):
                 gram += phi.T @ (counts[:, None] * phi)
         return [cho_factor(gram + ridge) for gram in grams]
 
     def at_states(self, weights: NDArray) -> NDArray:
-        return self._tables[np.float64].view @ weights
+        return self._phi @ weights
 
     def coefficients(self, weights: NDArray) -> NDArray:
         """The weights as coefficients over the distinct states, zero except at the pivots."""
@@ -225,7 +224,7 @@ class NystromModel:
         """Z'y, kept for the next policy."""
         if self._last_rewards is None or not np.array_equal(rewards, self._last_rewards):
             self._last_rewards = rewards.copy()
-            self._Zy = self._project(self._by_state(rewards))
+            self._Zy = self._phi.T @ self._by_state(rewards)
         return self._Zy
 
     def _by_state(self, targets: NDArray) -> NDArray:
@@ -234,19 +233,20 @@ class NystromModel:
         table[self.data.pair_state, self.data.pair_action] = targets
         return table
 
-    def _project(self, table: NDArray) -> NDArray:
-        """Z'y for sums over the transitions of each (state, action): (rank, actions)."""
-        return self._tables[np.float64].view.T @ table
-
     # -- features ---------------------------------------------------------------------------------
 
+    @property
+    def _phi(self) -> NDArray:
+        """phi at the distinct states, (states, rank)."""
+        return self._tables[np.float64].view
+
     def _extend_features(self) -> None:
-        states, old_rank, n_old = self.data.index.states, self.rank, self._n_offered
+        states, old_rank = self.data.index.states, self.rank
+        n_old = self.dictionary.n_offered
         self.dictionary.grow(states[n_old:])
-        self._n_offered = len(states)
         for table in self._tables.values():
             table.grow(len(states), self.rank)
-        phi = self._tables[np.float64].view
+        phi = self._phi
         for rows in parts(n_old if self.rank > old_rank else 0):
             known = phi[rows, :old_rank]
             phi[rows, old_rank:] = self.dictionary.new_features(states[rows], known)
@@ -308,7 +308,7 @@ class Dictionary:
         self.max_rank = max_rank
         self.pivots = np.empty((0, *state_shape), float if state_shape else int)
         self.pivot_numbers = np.empty(0, int)
-        self._n_offered = 0
+        self.n_offered = 0
         self._largest = 0.0
         self.is_accurate = True
         self.cholesky = np.empty((0, 0))
@@ -341,9 +341,9 @@ class Dictionary:
             features = self.features(states[candidates])
             chosen, corner = self._choose(states[candidates], features, missing[candidates])
             pivots = candidates[chosen]
-            self.pivot_numbers = np.concatenate([self.pivot_numbers, self._n_offered + pivots])
+            self.pivot_numbers = np.concatenate([self.pivot_numbers, self.n_offered + pivots])
             self._append(states[pivots], features[chosen], corner)
-        self._n_offered += len(states)
+        self.n_offered += len(states)
 
     def _squares(self, states: NDArray) -> NDArray:
         """phi(x).phi(x) at each state."""

@@ -88,7 +88,7 @@ def direct_solve(model, policy):
     ridge = data.size * model.regularization
     system = solver._system(policy(model.states_), 0.99, ridge, np.float64)
     size = solver.rank * 3
-    right = solver._project(solver._by_state(data.pair_reward)).T.ravel()
+    right = (solver._phi.T @ solver._by_state(data.pair_reward)).T.ravel()
     weights = np.linalg.solve(system.reshape(size, size), right).reshape(3, -1).T
     return solver.at_states(weights)
 
