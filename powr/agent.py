@@ -8,7 +8,7 @@ the world model to all data (`world_model.py`) and takes steps of mirror descent
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -23,12 +23,12 @@ from powr.environment import Interface, env_or_spaces, limit_of, refuse_reset
 from powr.functions import expand
 from powr.kernels import Dirac, Exponential, Kernel
 from powr.mirror_descent import Policy, make_policy, mirror_descent, uniform_policy
-from powr.solvers import check_method
 from powr.validation import (
     check_count,
     check_flag,
     check_gamma,
     check_kernel,
+    check_method,
     check_numeric,
     check_positive,
     check_seed,
@@ -107,16 +107,7 @@ class Agent:
         progress_bar : bool, default=False
             Needs tqdm.
         """
-        raise NotImplementedError
-
-    def _collect(
-        self, total_timesteps: int, callback: Callback | None, progress_bar: bool
-    ) -> Iterator[tuple[tuple, bool]]:
-        """Play episodes with the current policy and add their transitions to the data.
-
-        Yields each transition, and whether it was the last of its episode, once it is stored. The
-        callback is called when the caller asks for the next one.
-        """
+        self._check_settings()
         goal = self.num_timesteps + check_count(total_timesteps, "total_timesteps")
         if callback is not None and not callable(callback):
             raise TypeError(
@@ -124,10 +115,10 @@ class Agent:
                 "`lambda agent: agent.num_timesteps < 1000`, which stops training by returning "
                 "False. Callbacks of stable-baselines3 need one of its own models"
             )
-        self._was_stopped = False
+        self._warn(health.shifting_scales(self.env))
         bar = _progress_bar(goal - self.num_timesteps) if progress_bar else None
-        state = None
-        while self.num_timesteps < goal:
+        state, is_stopped = None, False
+        while self.num_timesteps < goal and not is_stopped:
             if state is None:
                 state = self._interface.reset(seed=int(self._generator.integers(2**31)))
                 self.data.begin_episode()
@@ -136,18 +127,20 @@ class Agent:
             ended = terminated or truncated
             transition = (state, action, reward, next_state, terminated)
             self.data.append(transition, ended)
-            yield transition, ended
+            self._observe(transition, ended)
             state = None if ended else next_state
             if bar is not None:
                 if ended:
                     last = self.data.columns(self.data.starts[-1])[2].sum()
                     bar.set_postfix_str(f"return {last:.4g}, plans {self.n_plans_}", refresh=False)
                 bar.update()
-            if callback is not None and callback(self) is False:
-                self._was_stopped = True
-                break
+            is_stopped = callback is not None and callback(self) is False
         if bar is not None:
             bar.close()
+        if not is_stopped:
+            self._finish()
+        self._warn(self.health_)
+        return self
 
     def fit(
         self,
@@ -169,25 +162,23 @@ class Agent:
         terminated : (n,) bool
             Whether the environment terminated; truncation by a time limit does not count.
         """
-        raise NotImplementedError
-
-    def _logged(
-        self,
-        states: Any,
-        actions: ArrayLike,
-        rewards: ArrayLike,
-        next_states: Any,
-        terminated: ArrayLike,
-    ) -> History:
-        """Logged transitions as a history of unknown episodes."""
+        self._check_settings()
         states, next_states = self._states(states)[0], self._states(next_states)[0]
         actions = check_numeric(actions, "actions") - self._interface.first_action
         columns = check_transitions(
             states, actions, rewards, next_states, terminated, n_actions=self.n_actions
         )
-        history = History(self.data.state_shape)
-        history.extend(columns, columns[4], [])
-        return history
+        data = History(self.data.state_shape)
+        data.extend(columns, columns[4], [])  # episodes are unknown
+        before = dict(vars(self))
+        try:
+            self._learn_logged(data)
+            faults = self.health_
+        except BaseException:
+            vars(self).update(before)
+            raise
+        self._warn(faults)
+        return self
 
     def _warn(self, faults: dict[str, str]) -> None:
         """Warn the caller of `learn` or `fit`, once for each subject."""
@@ -262,13 +253,32 @@ class Agent:
 
     # -- what a subclass defines ------------------------------------------------------------------
 
+    @property
+    def health_(self) -> dict[str, str]:
+        """What is wrong with the agent or its task, with a remedy."""
+        raise NotImplementedError
+
+    def _check_settings(self) -> None:
+        raise NotImplementedError
+
+    def _observe(self, transition: tuple, ended: bool) -> None:
+        """Learn from a transition that was just stored, the last of its episode or not."""
+        raise NotImplementedError
+
+    def _finish(self) -> None:
+        """Learn from what is left at the end of `learn`."""
+
+    def _learn_logged(self, data: History) -> None:
+        """Forget what was learned, and learn from these data alone."""
+        raise NotImplementedError
+
     def _behaviour(self) -> Policy:
         """The policy that collects data."""
         raise NotImplementedError
 
     def _target_policy(self) -> Policy:
         """The policy that `predict` shows."""
-        raise NotImplementedError
+        return self._behaviour()
 
     def _action_values(self, states: NDArray) -> NDArray:
         raise NotImplementedError
@@ -409,56 +419,28 @@ class POWR(Agent):
             self._model = model
         return self._model
 
-    def learn(
-        self,
-        total_timesteps: int,
-        callback: Callback | None = None,
-        progress_bar: bool = False,
-    ) -> Self:
-        self._check_settings()
-        may_never_end = limit_of(self.env) is None
-        for _, ended in self._collect(total_timesteps, callback, progress_bar):
-            if ended:
-                is_due = self.data.ended[self._n_learned :].sum() >= self.episodes_per_epoch
-            else:
-                since = max(self._n_learned, self.data.starts[-1])
-                is_due = may_never_end and self.num_timesteps - since >= LONGEST_WAIT
-            if is_due:
-                self._improve_policy()
-        if self._n_learned < self.num_timesteps and not self._was_stopped:
+    def _observe(self, transition: tuple, ended: bool) -> None:
+        if ended:
+            is_due = self.data.ended[self._n_learned :].sum() >= self.episodes_per_epoch
+        else:
+            since = max(self._n_learned, self.data.starts[-1])
+            is_due = self.num_timesteps - since >= LONGEST_WAIT and limit_of(self.env) is None
+        if is_due:
             self._improve_policy()
-        self._warn(self.health_)
-        return self
 
-    learn.__doc__ = Agent.learn.__doc__
+    def _learn_logged(self, data: History) -> None:
+        self._begin_anew(data)
+        self._improve_policy()
 
-    def fit(
-        self,
-        states: Any,
-        actions: ArrayLike,
-        rewards: ArrayLike,
-        next_states: Any,
-        terminated: ArrayLike,
-    ) -> Self:
-        self._check_settings()
-        data = self._logged(states, actions, rewards, next_states, terminated)
-        before = dict(vars(self))
-        try:
-            self._begin_anew(data)
+    def _finish(self) -> None:
+        if self._n_learned < self.num_timesteps:
             self._improve_policy()
-        except BaseException:
-            vars(self).update(before)
-            raise
-        self._warn(self.health_)
-        return self
-
-    fit.__doc__ = Agent.fit.__doc__
 
     @property
     def health_(self) -> dict[str, str]:
         returns, overshoot = self.episode_returns, self.worst_overshoot_
-        facts = health.Facts(self.num_timesteps, self.n_plans_, returns, overshoot=overshoot)
-        return {**health.shifting_scales(self.env), **health.findings(facts)}
+        found = health.findings(self.num_timesteps, self.n_plans_, returns, overshoot)
+        return {**health.shifting_scales(self.env), **found}
 
     @property
     def _n_learned(self) -> int:
@@ -495,9 +477,6 @@ class POWR(Agent):
         self._model = model
 
     def _behaviour(self) -> Policy:
-        return self._plan.policy
-
-    def _target_policy(self) -> Policy:
         return self._plan.policy
 
     def _action_values(self, states: NDArray) -> NDArray:

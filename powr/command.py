@@ -17,9 +17,8 @@ import numpy as np
 import powr
 from powr import POWR
 from powr.environment import env_name, make
-from powr.episodes import rollout, time_limit
+from powr.episodes import rollout
 from powr.files import check_destination
-from powr.kernels import BUILT_IN, make_kernel
 
 BAD_INPUT, INTERRUPTED = 2, 130
 STATISTICS: dict[str, Callable] = {"mean": np.mean, "std": np.std, "min": np.min, "max": np.max}
@@ -66,32 +65,25 @@ def make_parser() -> Parser:
         about = "for gymnasium.make, values in JSON: is_slippery=false map_name=8x8"
         values: Any = {"nargs": "+", "type": keyword, "default": [], "metavar": "KEY=VALUE"}
         added.add_argument("--env-kwargs", help=about, **values)
+        if command is not explain:
+            about = "of all random draws (default: 0)"
+            added.add_argument("--seed", type=int, default=0, metavar="N", help=about)
+        if command in (evaluate, render):
+            about = "end an episode after N steps"
+            added.add_argument("--max-steps", type=count, metavar="N", help=about)
         return added.add_argument
-
-    def add_episode(add: Callable) -> None:
-        add_seed(add)
-        add("--max-steps", type=count, metavar="N", help="end an episode after N steps")
-
-    def add_seed(add: Callable) -> None:
-        add("--seed", type=int, default=0, metavar="N", help="of all random draws (default: 0)")
 
     add = add_command(train, "train an agent and save it")
     add("--timesteps", required=True, type=count, metavar="N", help="steps to take, as in 1e4")
     add("--save", required=True, type=Path, metavar="FILE", help="the .npz to write")
-    add("--kernel", choices=tuple(BUILT_IN), help="default: Dirac, or Exponential in boxes")
-    add("--bandwidth", nargs="+", type=float, metavar="X", help="one, or one per dimension")
     add("--step-size", type=float, default=0.1, metavar="X", help="of mirror descent (0.1)")
-    add("--gamma", type=float, default=0.99, metavar="X", help="discount factor (0.99)")
-    add_seed(add)
 
     add = add_command(evaluate, "play episodes with a saved agent")
     add("--episodes", type=count, default=100, metavar="N", help="of each policy (default: 100)")
-    add_episode(add)
 
     add = add_command(render, "write an episode as a GIF")
     add("--out", required=True, type=Path, metavar="FILE", help="the .gif to write")
     add("--sampled", action="store_true", help="sample actions, not the most probable ones")
-    add_episode(add)
 
     add = add_command(explain, "draw value, policy and visits of a saved agent")
     add("--out", type=Path, metavar="FILE", help="the .png (default: the agent's name, here)")
@@ -129,15 +121,8 @@ def load_agent(options: argparse.Namespace) -> POWR:
 
 def train(options: argparse.Namespace) -> None:
     check_destination(options.save)
-    kernel, bandwidth = None, options.bandwidth
-    if options.kernel is not None:
-        is_one = bandwidth is not None and len(bandwidth) == 1
-        kernel = make_kernel(options.kernel, bandwidth[0] if is_one else bandwidth)
-    elif bandwidth is not None:
-        raise ValueError("--bandwidth needs a kernel that has one: add --kernel Exponential")
-    settings = {"gamma": options.gamma, "step_size": options.step_size, "seed": options.seed}
     env = make(options.env, **dict(options.env_kwargs))
-    agent = POWR(env, kernel=kernel, **settings)
+    agent = POWR(env, step_size=options.step_size, seed=options.seed)
     agent._interface.id = options.env  # with its module
     print(f"training POWR on {options.env} for {options.timesteps:,} timesteps", flush=True)
     show_progress = sys.stderr.isatty() and importlib.util.find_spec("tqdm") is not None
@@ -153,17 +138,18 @@ def train(options: argparse.Namespace) -> None:
 
 def evaluate(options: argparse.Namespace) -> None:
     agent = load_agent(options)
-    limit = time_limit(agent.env, options.max_steps)
-    print(f"{options.agent}: POWR on {env_name(agent.env)}, {agent.num_timesteps:,} timesteps")
-    print(f"{options.episodes} episodes".ljust(16) + "".join(f"{name:>10}" for name in STATISTICS))
     # Both policies start from the same states.
     seeds = np.random.default_rng(options.seed).integers(2**31, size=options.episodes).tolist()
+    rows = []
     for policy in ("deterministic", "sampled"):
-        settings: Any = {"deterministic": policy == "deterministic", "max_steps": limit}
-        ends = [list(rollout(agent, agent.env, seed=seed, **settings))[-1] for seed in seeds]
+        how: Any = {"deterministic": policy == "deterministic", "max_steps": options.max_steps}
+        ends = [list(rollout(agent, agent.env, seed=seed, **how))[-1] for seed in seeds]
         returns = [end.return_so_far for end in ends]
-        numbers = [statistic(returns) for statistic in STATISTICS.values()]
-        print(f"{policy:16}" + "".join(f"{number:10.2f}" for number in numbers))
+        numbers = [f"{statistic(returns):10.2f}" for statistic in STATISTICS.values()]
+        rows.append(f"{policy:16}" + "".join(numbers))
+    print(f"{options.agent}: POWR on {env_name(agent.env)}, {agent.num_timesteps:,} timesteps")
+    print(f"{options.episodes} episodes".ljust(16) + "".join(f"{name:>10}" for name in STATISTICS))
+    print(*rows, sep="\n")
 
 
 def render(options: argparse.Namespace) -> None:

@@ -5,35 +5,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 # States, actions, rewards, next states, terminated: one row per transition.
 Columns = tuple[NDArray, NDArray, NDArray, NDArray, NDArray]
-
-
-class GrowingArray:
-    """An array whose first axis grows by appending, in amortised constant time per item."""
-
-    def __init__(self, item_shape: tuple[int, ...] = (), dtype: type = float):
-        self._buffer: NDArray = np.empty((0, *item_shape), dtype)
-        self._size = 0
-
-    def __len__(self) -> int:
-        return self._size
-
-    @property
-    def view(self) -> NDArray:
-        return self._buffer[: self._size]
-
-    def extend(self, items: ArrayLike) -> None:
-        items = np.asarray(items, self._buffer.dtype)
-        size = self._size + len(items)
-        if size > len(self._buffer):
-            grown = np.empty((max(size, size * 3 // 2), *self._buffer.shape[1:]), items.dtype)
-            grown[: self._size] = self.view
-            self._buffer = grown
-        self._buffer[self._size : size] = items
-        self._size = size
 
 
 class History:
@@ -118,19 +94,16 @@ class StateIndex:
     def __init__(self, shape: tuple[int, ...]):
         self.shape = shape
         self._number: dict = {}
-        self._states = GrowingArray(shape, float if shape else int)
+        self.states: NDArray = np.empty((0, *shape), float if shape else int)
 
     def __len__(self) -> int:
-        return len(self._states)
-
-    @property
-    def states(self) -> NDArray:
-        return self._states.view
+        return len(self.states)
 
     def number(self, states: NDArray) -> NDArray:
         """The number of each state, giving new ones to states not seen before."""
         numbers = _number_all(self._number, self._keys(states))
-        self._states.extend(states[_first_positions(numbers, len(self._states))])
+        new = _first_positions(numbers, len(self))
+        self.states = np.concatenate([self.states, states[new]])
         return numbers
 
     def find(self, states: NDArray, missing: int) -> NDArray:
@@ -167,26 +140,20 @@ class Counts:
         self.reward_range = (math.inf, -math.inf)
         self._pair_number: dict[int, int] = {}
         self._triple_number: dict[int, int] = {}
-        self._pair_state, self._pair_action = GrowingArray(dtype=int), GrowingArray(dtype=int)
-        self._pair_count, self._pair_continuing = GrowingArray(), GrowingArray()
-        self._pair_reward = GrowingArray()
-        self._triple_pair, self._triple_next = GrowingArray(dtype=int), GrowingArray(dtype=int)
-        self._triple_terminated, self._triple_count = GrowingArray(dtype=bool), GrowingArray()
-
-    pair_state = property(lambda self: self._pair_state.view)
-    pair_action = property(lambda self: self._pair_action.view)
-    pair_count = property(lambda self: self._pair_count.view)
-    pair_continuing = property(lambda self: self._pair_continuing.view)
-    pair_reward = property(lambda self: self._pair_reward.view)
-    triple_pair = property(lambda self: self._triple_pair.view)
-    triple_next = property(lambda self: self._triple_next.view)
-    triple_terminated = property(lambda self: self._triple_terminated.view)
-    triple_count = property(lambda self: self._triple_count.view)
+        self.pair_state, self.pair_action = np.zeros((2, 0), int)
+        self.pair_count, self.pair_continuing, self.pair_reward = np.zeros((3, 0))
+        self.triple_pair, self.triple_next = np.zeros((2, 0), int)
+        self.triple_terminated, self.triple_count = np.zeros(0, bool), np.zeros(0)
 
     @property
     def continuing_count(self) -> NDArray:
         """Counts of the triples times (1 - d): nothing follows a terminated transition."""
         return np.where(self.triple_terminated, 0.0, self.triple_count)
+
+    def next_counts(self, counts: NDArray) -> csr_array:
+        """Counts of the triples as a sparse (pairs, states) matrix."""
+        shape = (len(self.pair_state), len(self.index))
+        return csr_array((counts, (self.triple_pair, self.triple_next)), shape=shape)
 
     def add(
         self,
@@ -202,9 +169,13 @@ class Counts:
         # A triple as one integer, which hashes quicker than a tuple.
         keys = ((x * self.n_actions + actions) << 32) + (successor << 1) + terminated
         triples = _number_all(self._triple_number, keys.tolist())
-        new = _first_positions(triples, len(self._triple_pair))
+        new = _first_positions(triples, len(self.triple_pair))
         if len(new) > 0:
-            self._append_triples(x[new], actions[new], successor[new], terminated[new])
+            pairs = self._pairs(x[new], actions[new])
+            self.triple_pair = np.concatenate([self.triple_pair, pairs])
+            self.triple_next = np.concatenate([self.triple_next, successor[new]])
+            self.triple_terminated = np.concatenate([self.triple_terminated, terminated[new]])
+            self.triple_count = np.concatenate([self.triple_count, np.zeros(len(new))])
         pairs = self.triple_pair[triples]
         np.add.at(self.triple_count, triples, 1.0)
         np.add.at(self.pair_count, pairs, 1.0)
@@ -214,20 +185,15 @@ class Counts:
         self.reward_range = (min(low, float(rewards.min())), max(high, float(rewards.max())))
         self.size += len(actions)
 
-    def _append_triples(
-        self, states: NDArray, actions: NDArray, next_states: NDArray, terminated: NDArray
-    ) -> None:
-        """Make room for triples not seen before, and for the new ones among their pairs."""
+    def _pairs(self, states: NDArray, actions: NDArray) -> NDArray:
+        """The numbers of pairs, with room for those not seen before."""
         pairs = _number_all(self._pair_number, (states * self.n_actions + actions).tolist())
-        new = _first_positions(pairs, len(self._pair_state))
-        self._pair_state.extend(states[new])
-        self._pair_action.extend(actions[new])
-        for sums in (self._pair_count, self._pair_continuing, self._pair_reward):
-            sums.extend(np.zeros(len(new)))
-        self._triple_pair.extend(pairs)
-        self._triple_next.extend(next_states)
-        self._triple_terminated.extend(terminated)
-        self._triple_count.extend(np.zeros(len(pairs)))
+        new = _first_positions(pairs, len(self.pair_state))
+        self.pair_state = np.concatenate([self.pair_state, states[new]])
+        self.pair_action = np.concatenate([self.pair_action, actions[new]])
+        for name in ("pair_count", "pair_continuing", "pair_reward"):
+            setattr(self, name, np.concatenate([getattr(self, name), np.zeros(len(new))]))
+        return pairs
 
 
 def interleaved(states: NDArray, next_states: NDArray) -> NDArray:

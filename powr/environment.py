@@ -10,7 +10,7 @@ import hashlib
 import math
 import operator
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -55,13 +55,11 @@ class Interface:
         given = env
         if isinstance(env, str):
             env = gymnasium.make(env)
-        if hasattr(env, "num_envs"):
-            raise TypeError(
-                f"env must be one environment, got the vector of environments {env!r}: give one of "
-                "them, as gymnasium.make makes it"
-            )
         if not isinstance(env, gymnasium.Env):
-            raise TypeError(f"env must be a gymnasium.Env or the id of one, got {env!r}")
+            of_several = ": give one of them, as gymnasium.make makes it" * hasattr(env, "num_envs")
+            raise TypeError(
+                f"env must be a gymnasium.Env or the id of one, got {env!r}{of_several}"
+            )
         self.env, self.id = env, given if isinstance(given, str) else env.spec and env.spec.id
         self.observations = observations_of(env.observation_space)
         actions = actions_of(env)
@@ -77,8 +75,12 @@ class Interface:
         """Next state, reward, whether the episode terminated, whether it was truncated."""
         answer = self._unpacked(self.env.step(self.first_action + action), "step", _STEP)
         observation, paid, terminated, truncated, _ = answer
-        state, reward = self._state(observation), _number(paid)
-        if reward is None or not abs(reward) <= LARGEST:  # NaN included
+        state = self._state(observation)
+        try:
+            reward = float("nan") if isinstance(paid, str) or np.ndim(paid) else float(paid)
+        except (TypeError, ValueError, OverflowError):
+            reward = float("nan")
+        if not abs(reward) <= LARGEST:
             raise self._error(
                 f"the reward {paid!r}",
                 f"it must be one finite number of at most {LARGEST:g} in size: change it by "
@@ -131,9 +133,6 @@ class SpacesAlone(gymnasium.Env):
             "data by fit, or give env"
         )
 
-    def step(self, action: Any) -> Any:
-        return self.reset()
-
 
 def env_or_spaces(
     env: gymnasium.Env | str | None, observation_space: Space | None, action_space: Space | None
@@ -144,16 +143,6 @@ def env_or_spaces(
     if env is None and observation_space is not None and action_space is not None:
         return SpacesAlone(observation_space, action_space)
     raise TypeError("give env or, to learn from logged data, observation_space and action_space")
-
-
-def _number(reward: Any) -> float | None:
-    """A reward in double precision; None if it is not one number."""
-    try:
-        if isinstance(reward, float | int) or not (isinstance(reward, str) or np.ndim(reward)):
-            return float(reward)
-    except (TypeError, ValueError, OverflowError):
-        pass
-    return None
 
 
 # -- facts ----------------------------------------------------------------------------------------
@@ -208,20 +197,6 @@ def actions_of(env: gymnasium.Env) -> Discrete:
 # -- observations ---------------------------------------------------------------------------------
 
 
-class Observations(Protocol):
-    """How the observations of a space become states of one shape, () or (d,)."""
-
-    shape: tuple[int, ...]
-
-    def state(self, observation: Any) -> int | NDArray:
-        """One observation as a state that later changes of the observation leave alone."""
-        ...
-
-    def states(self, observations: Any) -> tuple[NDArray, bool]:
-        """A batch of states, and whether a single observation was given."""
-        ...
-
-
 def refuse_reset(observation: Any, space: Space) -> None:
     """Name the mistake of passing on all that `env.reset()` returns."""
     is_pair = isinstance(observation, tuple) and len(observation) == 2
@@ -233,19 +208,15 @@ def refuse_reset(observation: Any, space: Space) -> None:
 
 
 def observations_of(space: Space) -> Observations:
+    """How the observations of a space become states of one shape, () or (d,)."""
     if isinstance(space, Discrete):
         return DiscreteObservations(space)
     if isinstance(space, Box):
-        if 0 in space.shape:
+        if not 1 <= math.prod(space.shape) <= MOST_DIMENSIONS:
             raise ValueError(
-                f"the observation space {space} is empty: use Discrete(1) where there is nothing "
-                "to observe, by gymnasium.wrappers.TransformObservation"
-            )
-        if math.prod(space.shape) > MOST_DIMENSIONS:
-            raise ValueError(
-                f"the observation space {space} has {math.prod(space.shape):,} dimensions, more "
-                f"than {MOST_DIMENSIONS}: reduce it to a few features by "
-                "gymnasium.wrappers.TransformObservation"
+                f"the observation space {space} has {math.prod(space.shape):,} dimensions, not 1 "
+                f"to {MOST_DIMENSIONS}: reduce it to a few features, or to Discrete(1) where there "
+                "is nothing to observe, by gymnasium.wrappers.TransformObservation"
             )
         return BoxObservations(space)
     if is_finite(space):
@@ -278,27 +249,26 @@ class DiscreteObservations:
             state = operator.index(observation)
         except TypeError:
             if not isinstance(observation, np.bool_):
-                raise ValueError(
-                    f"observation must be an integer of {self._space}, got {observation!r}"
-                ) from None
+                raise self._error(observation) from None
             state = int(observation)
         if not self._least <= state <= self._largest:
-            raise ValueError(f"observation must lie within {self._space}, got {state}")
+            raise self._error(observation)
         return state
 
     def states(self, observations: Any) -> tuple[NDArray, bool]:
         given = check_numeric(observations, "observation")
         is_whole = given.dtype.kind in "biu" or given.size == 0  # an empty list is one of floats
         if not is_whole or given.ndim > 1:
-            raise ValueError(
-                f"observation must be integers of {self._space}, one alone or of shape (n,), "
-                f"got {given.dtype} of shape {given.shape}"
-            )
+            raise self._error(f"{given.dtype} of shape {given.shape}")
         states = given.reshape(-1).astype(int)
         outside = (states < self._least) | (states > self._largest)
         if outside.any():
-            raise ValueError(f"observation must lie within {self._space}, got {states[outside][0]}")
+            raise self._error(states[outside][0])
         return states, given.ndim == 0
+
+    def _error(self, given: object) -> ValueError:
+        rule = f"observation must be an integer of {self._space}, or an array of them"
+        return ValueError(f"{rule}, got {given}")
 
 
 class BoxObservations:
@@ -339,8 +309,13 @@ class CompositeObservations:
 
     def state(self, observation: Any) -> int:
         number, n_combinations = 0, 1
-        for digit, size in _digits(self._space, observation, "observation"):
-            number, n_combinations = number * size + digit, n_combinations * size
+        try:
+            for digit, size in _digits(self._space, observation):
+                number, n_combinations = number * size + digit, n_combinations * size
+        except (TypeError, KeyError, IndexError, ValueError):
+            raise ValueError(
+                f"observation must be one of {self._space}, or a batch, got {observation!r}"
+            ) from None
         if n_combinations <= _LARGEST_NUMBER:
             return number
         text = str(number).encode()
@@ -350,60 +325,42 @@ class CompositeObservations:
         """A batch is a list of observations or, as in gymnasium's vector environments, an array per
         part.
         """
-        if _has_form(self._space, observations):
+        try:
             return np.array([self.state(observations)]), True
-        if isinstance(observations, np.ndarray) and isinstance(self._space, Tuple):
-            observations = list(observations)  # one row per observation, not per part
-        if not isinstance(observations, list):
-            try:
-                part, leaf = self._space, observations
-                while isinstance(part, Tuple | Dict):
-                    key, part = _parts(part)[0]
-                    leaf = leaf[key]
-                observations = iterate(batch_space(self._space, len(leaf)), observations)
-            except (TypeError, KeyError, IndexError) as error:
-                raise ValueError(
-                    f"observation must be of {self._space}, or a list of such, got {observations!r}"
-                ) from error
+        except ValueError as error:
+            is_array_of_rows = isinstance(observations, np.ndarray) and isinstance(
+                self._space, Tuple
+            )
+            if not (isinstance(observations, list) or is_array_of_rows):
+                try:
+                    observations = list(iterate(batch_space(self._space, 1), observations))
+                except (TypeError, KeyError, IndexError):
+                    raise error from None
         return np.array([self.state(each) for each in observations], int), False
+
+
+Observations = DiscreteObservations | BoxObservations | CompositeObservations
 
 
 def _parts(space: Tuple | Dict) -> list[tuple[Any, Space]]:
     return list(space.items() if isinstance(space, Dict) else enumerate(space))
 
 
-def _has_form(space: Space, observation: Any) -> bool:
-    """Whether a value has the parts and dimensions of one observation."""
-    if not isinstance(space, Tuple | Dict):
-        return np.ndim(observation) == len(space.shape or ())
-    try:
-        return len(observation) == len(space) and all(
-            _has_form(part, observation[key]) for key, part in _parts(space)
-        )
-    except (TypeError, KeyError, IndexError, ValueError):  # the last where np.ndim finds it ragged
-        return False
-
-
-def _digits(space: Space, observation: Any, name: str) -> Iterator[tuple[int, int]]:
+def _digits(space: Any, observation: Any) -> Iterator[tuple[int, int]]:
     """The choices of an observation, counted from 0, and how many there are of each."""
     if isinstance(space, Tuple | Dict):
-        if not _has_form(space, observation):
-            raise ValueError(f"{name} must be of {space}, got {observation!r}")
+        if len(observation) != len(space):
+            raise ValueError
         for key, part in _parts(space):
-            yield from _digits(part, observation[key], f"{name}[{key!r}]")
+            yield from _digits(part, observation[key])
         return
-    values = check_numeric(observation, name)
+    values = np.asarray(observation)
+    sizes: Any = np.full(space.shape, 2)
+    if not isinstance(space, MultiBinary):
+        sizes = space.nvec if isinstance(space, MultiDiscrete) else space.n
     if values.dtype.kind not in "biu" or values.shape != (space.shape or ()):
-        raise ValueError(
-            f"{name} must be integers of {space}, got {values.dtype} of shape {values.shape}"
-        )
-    start = getattr(space, "start", 0)
-    if isinstance(space, Discrete):
-        sizes = np.array(space.n)
-    else:
-        sizes = space.nvec if isinstance(space, MultiDiscrete) else np.full(values.shape, 2)
-    digits = values.astype(int) - start
-    outside = (digits < 0) | (digits >= sizes)
-    if outside.any():
-        raise ValueError(f"{name} must lie within {space}, got {values[outside].flat[0]}")
-    yield from zip(digits.ravel().tolist(), sizes.ravel().tolist(), strict=True)
+        raise ValueError
+    digits = values.astype(int) - getattr(space, "start", 0)
+    if ((digits < 0) | (digits >= sizes)).any():
+        raise ValueError
+    yield from zip(digits.ravel().tolist(), np.ravel(sizes).tolist(), strict=True)

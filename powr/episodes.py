@@ -31,7 +31,11 @@ def rollout(
     max_steps: int | None = None,
 ) -> Iterator[Moment]:
     """Play one episode, of at most `max_steps` steps where the environment sets no limit."""
-    limit = time_limit(env, max_steps)
+    limits = [limit for limit in (max_steps, limit_of(env)) if limit]
+    if not limits:
+        raise ValueError(
+            f"{env_name(env)} has no time limit, so an episode may never end: give max_steps"
+        )
     observation, _ = env.reset(seed=seed)
     timestep, return_so_far, done = 0, 0.0, False
     while not done:
@@ -39,15 +43,5 @@ def rollout(
         yield Moment(timestep, observation, int(action), return_so_far)
         observation, reward, terminated, truncated, _ = env.step(action)
         timestep, return_so_far = timestep + 1, return_so_far + float(reward)
-        done = terminated or truncated or timestep == limit
+        done = terminated or truncated or timestep == min(limits)
     yield Moment(timestep, observation, None, return_so_far)
-
-
-def time_limit(env: gymnasium.Env, max_steps: int | None = None) -> int:
-    """The number of steps after which an episode is sure to end."""
-    limits = [limit for limit in (max_steps, limit_of(env)) if limit]
-    if not limits:
-        raise ValueError(
-            f"{env_name(env)} has no time limit, so an episode may never end: give max_steps"
-        )
-    return min(limits)

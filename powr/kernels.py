@@ -38,7 +38,25 @@ class Kernel(Protocol):
     def __call__(self, x: NDArray, y: NDArray, /) -> NDArray: ...
 
 
-class Dirac:
+class _BuiltIn:
+    """A kernel that is 1 on the diagonal; its name and bandwidth say all about it."""
+
+    bandwidth: Any = None
+
+    def diagonal(self, x: NDArray) -> NDArray:
+        return np.ones(len(x))
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and repr(other) == repr(self)
+
+    def __hash__(self) -> int:
+        return hash(repr(self))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({'' if self.bandwidth is None else self.bandwidth.tolist()})"
+
+
+class Dirac(_BuiltIn):
     """k(x, x') = 1 where x equals x', else 0.
 
     >>> Dirac()([0, 1], [1, 2])
@@ -51,20 +69,8 @@ class Dirac:
         equal = x[:, None] == y[None, :]
         return (equal if x.ndim == 1 else equal.all(axis=2)).astype(float)
 
-    def diagonal(self, x: NDArray) -> NDArray:
-        return np.ones(len(x))
 
-    def __eq__(self, other: object) -> bool:
-        return type(other) is type(self)
-
-    def __hash__(self) -> int:
-        return hash(type(self))
-
-    def __repr__(self) -> str:
-        return "Dirac()"
-
-
-class Stationary:
+class Stationary(_BuiltIn):
     """A kernel of the distance ||(x - x') / bandwidth||."""
 
     _metric = "euclidean"
@@ -89,9 +95,6 @@ class Stationary:
         """k as a function of ||(x - x') / bandwidth||; may write to the distances."""
         return self._of_distance_(distances**2 if self._metric == "sqeuclidean" else distances)
 
-    def diagonal(self, x: NDArray) -> NDArray:
-        return np.ones(len(x))
-
     def scaled(self, x: ArrayLike) -> NDArray:
         """The states in units of the bandwidth, (n, d)."""
         x = np.asarray(x, dtype=float)
@@ -107,15 +110,6 @@ class Stationary:
     @staticmethod
     def _of_distance_(distance: NDArray) -> NDArray:
         raise NotImplementedError
-
-    def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and np.array_equal(other.bandwidth, self.bandwidth)
-
-    def __hash__(self) -> int:
-        return hash((type(self), self.bandwidth.tobytes()))
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.bandwidth.tolist()})"
 
 
 class Gaussian(Stationary):

@@ -103,8 +103,4 @@ def exponential(bandwidth: Bandwidth) -> PairKernel:
 
 
 def scaled_distance(x: Sequence[float], y: Sequence[float], bandwidth: Bandwidth) -> float:
-    total = 0.0
-    for i in range(len(x)):
-        sigma = bandwidth if isinstance(bandwidth, int | float) else bandwidth[i]
-        total += ((x[i] - y[i]) / sigma) ** 2
-    return math.sqrt(total)
+    return float(np.linalg.norm((np.asarray(x, float) - np.asarray(y, float)) / bandwidth))

@@ -39,21 +39,11 @@ def kl_step(policy: NDArray, action_values: NDArray, step_size: float) -> NDArra
 
 
 class Descent(NamedTuple):
-    """What some steps of mirror descent add to the exponent of a policy.
+    """What some steps of mirror descent add to the exponent of a policy."""
 
-    Attributes
-    ----------
-    exponents : (states, actions)
-        Its values H C at the states of the model.
-    coefficients : (states, actions)
-        C of Algorithm 1: the exponent is k(x, states) C.
-    overshoot : float
-        How far action values left the range that the rewards allow, as a share of that range.
-    """
-
-    exponents: NDArray
-    coefficients: NDArray
-    overshoot: float
+    exponents: NDArray  # H C, its values at the states of the model, (states, actions)
+    coefficients: NDArray  # C of Algorithm 1: the exponent is k(x, states) C
+    overshoot: float  # excess of action values over what rewards allow, as a share of that range
 
 
 def mirror_descent(

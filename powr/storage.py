@@ -45,11 +45,18 @@ _GIVEN_APART = ("env", "observation_space", "action_space", "kernel")
 # Wrappers that change neither observations nor rewards nor actions.
 _NEUTRAL = (OrderEnforcing, PassiveEnvChecker, TimeLimit)
 
+# Classes of spaces besides `Tuple` and `Dict`, and the arguments that make them.
+_SPACES: dict[str, tuple[Any, tuple[str, ...]]] = {
+    "Box": (Box, ("low", "high")),
+    "Discrete": (Discrete, ("n", "start")),
+    "MultiDiscrete": (MultiDiscrete, ("nvec", "start")),
+    "MultiBinary": (MultiBinary, ("n",)),
+}
+
 # What zipfile and numpy raise for bytes that are not those they wrote, and what metadata of the
 # wrong shape raise where they are used.
 _DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError)
-_MALFORMED = (KeyError, TypeError, AttributeError, IndexError, OverflowError)
-
+_MALFORMED = (KeyError, TypeError, AttributeError, IndexError, OverflowError, RecursionError)
 
 # What an agent's file holds: the columns of its data, and more.
 _COLUMNS = {"states", "breaks", "actions", "rewards", "terminated", "ended"}
@@ -74,7 +81,7 @@ def save(agent: Agent, path: str | Path) -> None:
         "version": powr.__version__,
         "algorithm": type(agent).__name__,
         "environment": {**describe_env(agent.env), "id": agent._interface.id},
-        "spaces": describe_spaces(agent.env),
+        "spaces": spaces_in_words(agent.env),
         "settings": {name: getattr(agent, name) for name in settings},
         "kernel": describe_kernel(agent.kernel),
         "starts": agent.data.starts,
@@ -164,10 +171,7 @@ def declared(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> tuple[tuple[int
 def read_metadata(text: NDArray) -> dict[str, Any]:
     if text.dtype.kind != "U" or text.shape != ():
         raise ValueError(f"its metadata are not text but {text.dtype} of shape {text.shape}")
-    try:
-        metadata = json.loads(str(text))
-    except RecursionError as error:
-        raise ValueError("its metadata are nested too deeply") from error
+    metadata = json.loads(str(text))
     if metadata["format"] != FORMAT:
         raise ValueError(
             f"it has format {metadata['format']!r}, written by powr {metadata.get('version')}, but "
@@ -278,21 +282,17 @@ def describe_env(env: gymnasium.Env) -> dict[str, Any]:
 
 
 def describe_space(space: Space) -> dict[str, Any]:
-    """A space as JSON; numbers of a box are text, since they may be infinite."""
+    """A space as JSON: the arguments that make it, as text since bounds may be infinite."""
     if isinstance(space, Tuple):
         return {"Tuple": [describe_space(part) for part in space]}
     if isinstance(space, Dict):
         return {"Dict": {key: describe_space(part) for key, part in space.items()}}
-    if isinstance(space, Box):
-        low, high = (bound.ravel().astype(str).tolist() for bound in (space.low, space.high))
-        return {"Box": [low, high, list(space.shape), str(space.dtype)]}
-    if isinstance(space, Discrete):
-        return {"Discrete": [int(space.n), int(space.start)]}
-    if isinstance(space, MultiDiscrete):
-        return {"MultiDiscrete": [space.nvec.tolist(), str(space.dtype), space.start.tolist()]}
-    if isinstance(space, MultiBinary):
-        return {"MultiBinary": space.n}
-    raise ValueError(f"{space} cannot be saved")
+    kind = type(space).__name__
+    if kind not in _SPACES:
+        raise ValueError(f"{space} cannot be saved")
+    arguments = {name: np.asarray(getattr(space, name)) for name in _SPACES[kind][1]}
+    texts = {name: values.astype(str).tolist() for name, values in arguments.items()}
+    return {kind: [str(space.dtype) if kind == "Box" else "int64", texts]}
 
 
 def make_space(record: dict[str, Any]) -> Space:
@@ -302,24 +302,16 @@ def make_space(record: dict[str, Any]) -> Space:
         return Tuple([make_space(part) for part in content])
     if kind == "Dict":
         return Dict({key: make_space(part) for key, part in content.items()})
+    if kind not in _SPACES or (dtype := np.dtype(content[0])).kind not in "biuf":
+        raise ValueError(f"its space {kind!r} is unknown, or not one of numbers")
+    make, names = _SPACES[kind]
+    arguments: dict[str, Any] = {name: np.array(content[1][name], dtype) for name in names}
     if kind == "Box":
-        low, high, shape, dtype = content
-        lowest, highest = (
-            np.array(bound, float).reshape(shape).astype(dtype) for bound in (low, high)
-        )
-        return Box(lowest, highest, dtype=np.dtype(dtype).type)
-    if kind == "Discrete":
-        return Discrete(content[0], start=content[1])
-    if kind == "MultiDiscrete":
-        nvec, dtype, start = content
-        return MultiDiscrete(np.array(nvec), dtype=np.dtype(dtype).type, start=np.array(start))
-    if kind == "MultiBinary":
-        return MultiBinary(tuple(content) if isinstance(content, list) else content)
-    raise ValueError(f"its space {kind!r} is unknown")
+        return Box(**arguments, dtype=dtype.type)
+    return make(**{name: values.tolist() for name, values in arguments.items()})
 
 
-def describe_spaces(env: gymnasium.Env) -> dict[str, str]:
-    """The spaces in words, by which a loaded agent's are compared."""
+def spaces_in_words(env: gymnasium.Env) -> dict[str, str]:
     return {"observation": str(env.observation_space), "action": str(env.action_space)}
 
 
@@ -350,7 +342,7 @@ def check_environment(metadata: dict[str, Any], env: gymnasium.Env, was_given: b
     trained, given = recorded["id"], env.spec and env.spec.id
     if trained and given and trained.rpartition(":")[2] != given:
         raise ValueError(f"it was trained on {trained}, not on {given}")
-    for kind, space in describe_spaces(env).items():
+    for kind, space in spaces_in_words(env).items():
         if metadata["spaces"][kind] != space:
             raise ValueError(
                 f"it was trained with the {kind} space {metadata['spaces'][kind]}, "

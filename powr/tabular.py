@@ -16,7 +16,14 @@ from scipy import sparse
 from scipy.sparse.linalg import spsolve
 
 from powr.environment import limit_of
-from powr.validation import SUM_TOLERANCE, check_finite, check_gamma, check_policy
+from powr.validation import (
+    SUM_TOLERANCE,
+    check_count,
+    check_finite,
+    check_gamma,
+    check_policy,
+    refuse_first,
+)
 
 # Up to this many states a dense solve is the faster one.
 _DENSE_STATES = 200
@@ -52,17 +59,16 @@ class TabularMDP:
         transitions = sparse.csr_array(self.transitions, dtype=float)
         if rewards.ndim != 2 or rewards.size == 0:
             raise ValueError(f"rewards must have shape (states, actions), not {rewards.shape}")
-        n_states, n_actions = rewards.shape
-        shapes = {"transitions": transitions.shape, "initial_distribution": initial.shape}
-        expected = {
-            "transitions": (n_states * n_actions, n_states),
-            "initial_distribution": (n_states,),
-        }
-        for name, shape in expected.items():
-            if shapes[name] != shape:
-                raise ValueError(f"{name} must have shape {shape}, not {shapes[name]}")
         check_finite(rewards, "rewards")
-        _check_not_negative(transitions.data, "transitions")
+        n_states, n_actions = rewards.shape
+        for name, array, values, shape in (
+            ("transitions", transitions, transitions.data, (n_states * n_actions, n_states)),
+            ("initial_distribution", initial, initial, (n_states,)),
+        ):
+            if array.shape != shape:
+                raise ValueError(f"{name} must have shape {shape}, not {array.shape}")
+            check_finite(values, name)
+            refuse_first(values < 0, values, f"{name} must not be negative")
         mass = transitions.sum(axis=1)
         if mass.max() > 1 + SUM_TOLERANCE:
             state, action = divmod(int(mass.argmax()), n_actions)
@@ -70,11 +76,10 @@ class TabularMDP:
                 f"transitions from state {state} under action {action} sum to {mass.max():.9g}; "
                 "at most 1 is possible, less than 1 means termination"
             )
-        _check_not_negative(initial, "initial_distribution")
         if abs(initial.sum() - 1) > SUM_TOLERANCE:
             raise ValueError(f"initial_distribution must sum to 1, not {initial.sum():.9g}")
         if self.horizon is not None:
-            _check_horizon(self.horizon)
+            check_count(self.horizon, "horizon", least=0)
         object.__setattr__(self, "transitions", transitions)
         object.__setattr__(self, "rewards", rewards)
         object.__setattr__(self, "initial_distribution", initial)
@@ -97,24 +102,26 @@ class TabularMDP:
                 "TabularMDP.from_arrays takes the model as arrays"
             )
         n_states, n_actions = len(table), len(table[0])
-        rewards = np.zeros((n_states, n_actions))
-        rows, columns, probabilities = [], [], []
-        for state in range(n_states):
-            for action in range(n_actions):
-                outcomes = table[state][action]
-                total = sum(probability for probability, *_ in outcomes)
-                if abs(total - 1) > SUM_TOLERANCE:
-                    raise ValueError(
-                        f"P[{state}][{action}] of {env} sums to {total:.9g}, must sum to 1"
-                    )
-                for probability, next_state, reward, terminated in outcomes:
-                    rewards[state, action] += probability * reward
-                    if not terminated:
-                        rows.append(state * n_actions + action)
-                        columns.append(next_state)
-                        probabilities.append(probability)
+        outcomes = [
+            (state * n_actions + action, *outcome)
+            for state in range(n_states)
+            for action in range(n_actions)
+            for outcome in table[state][action]
+        ]
+        pairs, probabilities, next_states, paid, terminated = map(
+            np.array, zip(*outcomes, strict=True)
+        )
+        totals = np.bincount(pairs, probabilities, n_states * n_actions)
+        if (wrong := np.abs(totals - 1) > SUM_TOLERANCE).any():
+            state, action = divmod(int(wrong.argmax()), n_actions)
+            raise ValueError(
+                f"P[{state}][{action}] of {env} sums to {totals[wrong][0]:.9g}, must sum to 1"
+            )
+        rewards = np.bincount(pairs, probabilities * paid).reshape(n_states, n_actions)
+        goes_on = ~terminated.astype(bool)
         transitions = sparse.coo_array(
-            (probabilities, (rows, columns)), shape=(n_states * n_actions, n_states)
+            (probabilities[goes_on], (pairs[goes_on], next_states[goes_on])),
+            shape=(n_states * n_actions, n_states),
         )
         return cls(transitions.tocsr(), rewards, initial, limit_of(env))
 
@@ -231,8 +238,7 @@ class TabularMDP:
             horizon = self.horizon
         if horizon is None:
             raise ValueError("this MDP has no time limit of its own: give a horizon in steps")
-        _check_horizon(horizon)
-        return horizon
+        return check_count(horizon, "horizon", least=0)
 
 
 def greedy_policy(action_values: np.ndarray) -> np.ndarray:
@@ -246,14 +252,3 @@ def _solve_resolvent(transitions: sparse.csr_array, gamma: float, target: np.nda
     if n_states <= _DENSE_STATES:
         return np.linalg.solve(np.eye(n_states) - gamma * transitions.toarray(), target)
     return spsolve(sparse.eye_array(n_states, format="csc") - gamma * transitions.tocsc(), target)
-
-
-def _check_not_negative(probabilities: np.ndarray, name: str) -> None:
-    check_finite(probabilities, name)
-    if (probabilities < 0).any():
-        raise ValueError(f"{name} must not be negative, but hold {probabilities.min():.9g}")
-
-
-def _check_horizon(horizon: int) -> None:
-    if not isinstance(horizon, int | np.integer) or horizon < 0:
-        raise ValueError(f"horizon must be a whole number of steps from 0 on, not {horizon}")

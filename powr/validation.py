@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import math
 from collections.abc import Callable
 from numbers import Integral, Real
 from typing import ParamSpec
@@ -21,6 +20,8 @@ LARGEST = 1e100
 # Probabilities may miss a sum of one by this much, as those computed in single precision do.
 SUM_TOLERANCE = 1e-6
 
+# Ways to solve Prop. 3, see `WorldModel`.
+METHODS = ("auto", "exact", "nystrom")
 
 Parameters = ParamSpec("Parameters")
 
@@ -41,14 +42,12 @@ def refuse_env_arguments(init: Callable[Parameters, None]) -> Callable[Parameter
     return checked
 
 
-def check_number(value: object, name: str) -> float:
+def check_number(value: object, name: str, least: float = -LARGEST) -> float:
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} must be a number, got {value!r}")
     number = float(value)
-    if not math.isfinite(number):
-        raise ValueError(f"{name} must be finite, got {value}")
-    if abs(number) > LARGEST:
-        raise ValueError(f"{name} must be at most {LARGEST:g} in size, got {value}")
+    if not least <= number <= LARGEST:  # NaN included
+        raise ValueError(f"{name} must lie between {least:g} and {LARGEST:g}, got {value}")
     return number
 
 
@@ -59,22 +58,15 @@ def check_positive(value: object, name: str) -> float:
     return number
 
 
-def check_not_negative(value: object, name: str) -> float:
-    number = check_number(value, name)
-    if number < 0:
-        raise ValueError(f"{name} must not be negative, got {value}")
-    return number
-
-
-def check_count(value: object, name: str) -> int:
-    """A whole number from 1 on; 1e4 is one, too."""
+def check_count(value: object, name: str, least: int = 1) -> int:
+    """A whole number; 1e4 is one, too."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(f"{name} must be a whole number, got {value!r}")
     number = int(value)
-    if not 1 <= number < 2**63:
-        raise ValueError(f"{name} must lie between 1 and 2^63 - 1, got {value}")
+    if not least <= number < 2**63:
+        raise ValueError(f"{name} must lie between {least} and 2^63 - 1, got {value}")
     return number
 
 
@@ -88,11 +80,7 @@ def check_seed(seed: object) -> int:
     """A whole number from 0 on; None draws one."""
     if seed is None:
         return int(np.random.SeedSequence().generate_state(1)[0])
-    if isinstance(seed, bool) or not isinstance(seed, Integral):
-        raise TypeError(f"seed must be a whole number or None, got {seed!r}")
-    if seed < 0:
-        raise ValueError(f"seed must not be negative, got {seed}")
-    return int(seed)
+    return check_count(seed, "seed", least=0)
 
 
 def check_gamma(value: object, name: str = "gamma") -> float:
@@ -100,6 +88,12 @@ def check_gamma(value: object, name: str = "gamma") -> float:
     if not 0 <= gamma < 1:
         raise ValueError(f"{name} must be at least 0 and less than 1, got {value}")
     return gamma
+
+
+def check_method(method: object) -> str:
+    if not isinstance(method, str) or method not in METHODS:
+        raise ValueError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
+    return method
 
 
 def check_states(
@@ -134,10 +128,14 @@ def check_numeric(values: ArrayLike, name: str) -> NDArray:
 
 
 def check_finite(values: NDArray, name: str) -> None:
-    finite = np.isfinite(values)
-    if not finite.all():
-        where = tuple(np.argwhere(~finite)[0].tolist())
-        raise ValueError(f"{name} must be finite, got {values[where]} at row {where[0]}")
+    refuse_first(~np.isfinite(values), values, f"{name} must be finite")
+
+
+def refuse_first(is_wrong: NDArray, values: NDArray, rule: str, remedy: str = "") -> None:
+    """Name the first value that is wrong, with its row."""
+    if is_wrong.any():
+        where = tuple(np.argwhere(is_wrong)[0].tolist())
+        raise ValueError(f"{rule}, got {values[where]} at row {where[0]}{remedy}")
 
 
 def check_transitions(
@@ -163,20 +161,10 @@ def check_transitions(
     if actions.dtype.kind not in "iu":
         raise TypeError(f"actions must be integers, got an array of {actions.dtype}")
     outside = (actions < 0) | (actions >= n_actions)
-    if outside.any():
-        row = int(np.argmax(outside))
-        raise ValueError(
-            f"actions must lie between 0 and {n_actions - 1}, got {actions[row]} at row {row}"
-        )
+    refuse_first(outside, actions, f"actions must lie between 0 and {n_actions - 1}")
     rewards = check_numeric(rewards, "rewards").astype(float)
-    check_finite(rewards, "rewards")
-    too_large = np.abs(rewards) > LARGEST
-    if too_large.any():
-        row = int(np.argmax(too_large))
-        raise ValueError(
-            f"rewards must be at most {LARGEST:g} in size, got {rewards[row]} at row {row}: "
-            "divide them all by one number"
-        )
+    rule = f"rewards must be finite and at most {LARGEST:g} in size"
+    refuse_first(~(np.abs(rewards) <= LARGEST), rewards, rule, ": divide them all by one number")
     if not ((terminated == 0) | (terminated == 1)).all():
         raise ValueError("terminated must be true or false (1 or 0) in each row")
     return states, actions.astype(int), rewards, next_states, terminated.astype(bool)
@@ -191,14 +179,9 @@ def check_policy(probabilities: ArrayLike, n_states: int, n_actions: int) -> NDA
             f"state, got {probabilities.shape}"
         )
     check_finite(probabilities, "the policy's probabilities")
-    sums = probabilities.sum(axis=1)
-    wrong = (probabilities.min(axis=1) < 0) | (np.abs(sums - 1) > SUM_TOLERANCE)
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        raise ValueError(
-            "the policy's probabilities must not be negative and must sum to 1 in each row, got "
-            f"{probabilities[row].tolist()}, which sum to {sums[row]:.9g}, at row {row}"
-        )
+    wrong = (probabilities < 0).any(axis=1) | (abs(probabilities.sum(axis=1) - 1) > SUM_TOLERANCE)
+    rule = "the policy's probabilities must not be negative and must sum to 1 in each row"
+    refuse_first(wrong, probabilities, rule)
     return probabilities
 
 

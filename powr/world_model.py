@@ -6,6 +6,7 @@ action values of any policy, Prop. 3. It holds the data; `powr/solvers` solves t
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -15,18 +16,29 @@ from numpy.typing import ArrayLike, NDArray
 from powr.data import Counts
 from powr.functions import KernelExpansion, StateFunction, Table, expand
 from powr.kernels import Dirac, Gaussian, Kernel
-from powr.solvers import TOLERANCE, Solver, check_method, choose_method, make_solver
-from powr.solvers.exact import next_counts
+from powr.solvers import Solver
+from powr.solvers.empirical_mdp import EmpiricalMDP
+from powr.solvers.exact import ExactModel
 from powr.solvers.nystrom import NystromModel
 from powr.validation import (
     check_count,
     check_gamma,
     check_kernel,
-    check_not_negative,
+    check_method,
+    check_number,
     check_policy,
     check_positive,
     check_transitions,
 )
+
+# The error of a Nystrom kernel on its diagonal, as a share of the largest k(x, x): a tenth of the
+# usual regularization. Action values then differ from the exact ones by about 1e-7 of their range.
+TOLERANCE = 1e-7
+
+# Unknowns of the largest Nystrom system (144 MB and its factors), and distinct pairs of the largest
+# exact one that "auto" takes in its place (0.7 GB in all).
+MOST_UNKNOWNS = 6000
+MOST_PAIRS = 4000
 
 # States of the data whose nearness makes the features of a next state in a score.
 _LANDMARKS = 12
@@ -140,9 +152,9 @@ class WorldModel:
         """
         check_count(self.n_actions, "n_actions")
         check_count(self.max_rank, "max_rank")
-        check_not_negative(self.tolerance, "tolerance")
+        check_number(self.tolerance, "tolerance", least=0)
         check_positive(self.regularization, "regularization")
-        method = check_method(self.method)
+        check_method(self.method)
         shape = None if self._counts is None else self._counts.index.shape
         columns = (states, actions, rewards, next_states, terminated)
         columns = check_transitions(*columns, n_actions=self.n_actions, shape=shape)
@@ -150,13 +162,9 @@ class WorldModel:
             check_kernel(self.kernel, columns[0].shape[1:])
             self._counts = Counts(columns[0].shape[1:], self.n_actions)
         self._counts.add(*columns)
-        n_pairs = len(self._counts.pair_state)
-        method = choose_method(method, self.kernel, n_pairs, self.max_rank, self.n_actions)
+        method = self._choose_method()
         if self._solver is None or method != self.method_:
-            self.method_ = method
-            self._solver = make_solver(
-                method, self.kernel, self._counts, self.tolerance, self.max_rank
-            )
+            self.method_, self._solver = method, self._new_solver(method)
         self._is_stale = True
         if method == "nystrom":
             self._ready_solver()  # its dictionary depends on the portions in which the data came
@@ -217,7 +225,7 @@ class WorldModel:
                 f"f must return one number per state, an array of shape ({n_states},) for "
                 f"{n_states} states, got {values.shape}"
             )
-        return self._regress(next_counts(data, counts) @ values)(states)
+        return self._regress(data.next_counts(counts) @ values)(states)
 
     def score(
         self, states: Rows, actions: Rows, rewards: Rows, next_states: Rows, terminated: Rows
@@ -231,7 +239,7 @@ class WorldModel:
         given, shape = (states, actions, rewards, next_states, terminated), self.states_.shape[1:]
         x, a, r, x_next, d = check_transitions(*given, n_actions=self.n_actions, shape=shape)
         rows, nearness = np.arange(len(x)), _nearness(self.states_)
-        counts = next_counts(self._data, self._data.continuing_count)
+        counts = self._data.next_counts(self._data.continuing_count)
         targets = (counts @ nearness(self.states_)).T
         expected = np.stack([self._regress(target)(x)[rows, a] for target in targets], axis=1)
         return Score(
@@ -295,6 +303,33 @@ class WorldModel:
     def _regress(self, targets: NDArray) -> KernelExpansion | Table:
         weights = self._ready_solver().regress(targets, self.regularization)
         return self.function(self.coefficients(weights))
+
+    def _choose_method(self) -> str:
+        """The method for the data: "auto" is exact as long as that is cheap."""
+        if self.method != "auto":
+            return self.method
+        # Where many actions would cut the rank, exact systems are the smaller ones for longer.
+        is_cut = self._rank_limit < self.max_rank
+        most = max(self.max_rank, MOST_PAIRS) if is_cut else self.max_rank
+        is_cheap = isinstance(self.kernel, Dirac) or len(self._data.pair_state) <= most
+        return "exact" if is_cheap else "nystrom"
+
+    @property
+    def _rank_limit(self) -> int:
+        """The rank that keeps a Nystrom system, of rank times actions unknowns, small."""
+        return max(1, min(self.max_rank, MOST_UNKNOWNS // self.n_actions))
+
+    def _new_solver(self, method: str) -> Solver:
+        if method == "exact":
+            is_dirac = isinstance(self.kernel, Dirac)
+            return EmpiricalMDP(self._data) if is_dirac else ExactModel(self.kernel, self._data)
+        if (rank := self._rank_limit) < self.max_rank:
+            warnings.warn(
+                f"{self.n_actions} actions leave memory for a rank of {rank}, less than max_rank "
+                f"({self.max_rank}), so that values are coarser: use fewer actions if it matters",
+                stacklevel=3,
+            )
+        return NystromModel(self.kernel, self._data, self.tolerance, rank)
 
     def _ready_solver(self) -> Solver:
         """The solver, brought up to date where the data grew since it was last used."""

@@ -9,23 +9,26 @@ better than the newest is shown in its place (`track_record.py`).
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Self
+from typing import Any
 
 import gymnasium
+import numpy as np
+from gymnasium.spaces import Space
 from numpy.typing import NDArray
 
 from optimistic_powr.box_planner import BoxPlanner
-from optimistic_powr.diagnosis import lost_best
+from optimistic_powr.diagnosis import more_findings
 from optimistic_powr.finite_planner import IMAGINED_PER_LOG_VISITS, FinitePlanner
 from optimistic_powr.growing_steps import MIRROR_DESCENT
-from powr.agent import Agent, Callback
-from powr.environment import limit_of
-from powr.health import Facts, findings, shifting_scales
+from powr.agent import Agent
+from powr.data import History
+from powr.environment import env_or_spaces, limit_of
+from powr.health import findings, shifting_scales
 from powr.kernels import Dirac, Kernel
 from powr.mirror_descent import Policy
+from powr.storage import chain_ends
 from powr.validation import (
     check_count,
     check_flag,
@@ -50,10 +53,13 @@ class OptimisticPOWR(Agent):
     """An extension of POWR that explores by optimism and needs no settings.
 
     What is None is chosen from the task and the data; `settings_` says what was chosen and why.
+    `fit` makes one plan from logged data, with caution about what they do not show: actions that
+    were never taken where they are judged, in a box nearby, are worth the least that rewards allow.
 
     Parameters
     ----------
     env : gymnasium.Env or str
+    observation_space, action_space : Space
         As for `POWR`.
     kernel : Kernel, default=None
         The kernel of values in a box, a function of distances. Default: `Exponential`. Finite
@@ -108,8 +114,10 @@ class OptimisticPOWR(Agent):
     @refuse_env_arguments
     def __init__(
         self,
-        env: gymnasium.Env | str,
+        env: gymnasium.Env | str | None = None,
         *,
+        observation_space: Space | None = None,
+        action_space: Space | None = None,
         kernel: Kernel | None = None,
         gamma: float | None = None,
         step_size: float | None = None,
@@ -122,7 +130,7 @@ class OptimisticPOWR(Agent):
         terminal_values: bool = True,
         seed: int | None = 0,
     ):
-        super().__init__(env, seed)
+        super().__init__(env_or_spaces(env, observation_space, action_space), seed)
         self.kernel = kernel
         self.gamma = gamma
         self.step_size = step_size
@@ -135,7 +143,6 @@ class OptimisticPOWR(Agent):
         self.terminal_values = terminal_values
         self.n_plans_ = 0
         self._plan_times: list[int] = []
-        self._warned: set[str] = set()
         self._check_settings()
         # That of training, which another environment on loading leaves alone.
         self._time_limit = limit_of(self.env) if gamma is None else None
@@ -145,50 +152,34 @@ class OptimisticPOWR(Agent):
     def settings_(self) -> dict[str, tuple[Any, str]]:
         chosen = self._planner.chosen()
         chosen = {name: why for name, why in chosen.items() if getattr(self, name) is None}
-        return {**chosen, **{subject: (True, fault) for subject, fault in self._faults().items()}}
+        return {**chosen, **{subject: (True, fault) for subject, fault in self.health_.items()}}
 
     @property
     def model_(self) -> Any:
         return self._planner.model
 
-    def learn(
-        self,
-        total_timesteps: int,
-        callback: Callback | None = None,
-        progress_bar: bool = False,
-    ) -> Self:
-        self._check_settings()
-        self._warn(shifting_scales(self.env))
-        for transition, ended in self._collect(total_timesteps, callback, progress_bar):
-            with self._changing() as planner:
-                if self.data.starts[-1] == self.data.size - 1:
-                    planner.begin_episode()
-                if planner.observe(transition, ended):
-                    planner.plan()
-                    planner.policy  # noqa: B018  a plan in a box is made when it is asked for
-                    self._plan_times, self.n_plans_ = [*planner.plan_times], self.n_plans_ + 1
-        self._warn(self._faults())
-        return self
+    def _observe(self, transition: tuple, ended: bool) -> None:
+        with self._changing() as planner:
+            if self.data.starts[-1] == self.data.size - 1:
+                planner.begin_episode()
+            if planner.observe(transition, ended):
+                planner.plan()
+                planner.policy  # noqa: B018  a plan in a box is made when it is asked for
+                self._plan_times, self.n_plans_ = [*planner.plan_times], self.n_plans_ + 1
 
-    learn.__doc__ = Agent.learn.__doc__
+    def _learn_logged(self, data: History) -> None:
+        self.data, self._plan_times, self.n_plans_ = data, [data.size], 1
+        self._current = self._replayed(self._plan_times)
 
-    def _faults(self) -> dict[str, str]:
+    @property
+    def health_(self) -> dict[str, str]:
         """What is wrong, by subject."""
         returns = self.episode_returns
         with self._changing() as planner:
             of_planner = planner.health(limit_of(self.env))
-        facts = Facts(self.num_timesteps, self.n_plans_, returns, epoch="plan", **of_planner)
-        faults = {**shifting_scales(self.env), **findings(facts)}
-        if (fault := lost_best(returns)) is not None:
-            faults["lost_best"] = fault
-        return faults
-
-    def _warn(self, faults: dict[str, str]) -> None:
-        """Once for each subject."""
-        for subject, message in faults.items():
-            if subject not in self._warned:
-                self._warned.add(subject)
-                warnings.warn(message, stacklevel=3)
+        overshoot = of_planner.pop("overshoot", 0.0)
+        found = findings(self.num_timesteps, self.n_plans_, returns, overshoot, epoch="plan")
+        return {**shifting_scales(self.env), **found, **more_findings(returns, **of_planner)}
 
     def _behaviour(self) -> Policy:
         return self._planner.policy
@@ -221,7 +212,7 @@ class OptimisticPOWR(Agent):
     def _replayed(self, plan_times: list[int]) -> FinitePlanner | BoxPlanner:
         """A planner that has seen all data, and planned after each of these numbers of them."""
         planner = self._new_planner()
-        starts, planned, ended = set(self.data.starts), set(plan_times), self.data.ended.tolist()
+        starts, planned, ended = first_rows(self.data), set(plan_times), self.data.ended.tolist()
         columns = [
             column.tolist() if column.ndim == 1 else column for column in self.data.columns()
         ]
@@ -303,6 +294,13 @@ class OptimisticPOWR(Agent):
         if self._planner.gamma != state["gamma"]:  # another time limit must not change the policy
             self.gamma = float(state["gamma"])
         self._current = None
+
+
+def first_rows(data: History) -> set[int]:
+    """Where episodes begin; one of logged transitions does where they do not follow on the last."""
+    states, _, _, next_states, terminated = data.columns()
+    ends = chain_ends(states, next_states) | terminated
+    return {0, *data.starts, *(np.flatnonzero(ends) + 1).tolist()}
 
 
 def gamma_of(limit: int | None) -> float:

@@ -99,6 +99,7 @@ class BoxPlanner(Planner):
             value_range=self._value_range(columns[2], columns[4], prior),
             kernel=self.kernel,
             terminal_values=self._terminal_values,
+            avoid_unvisited=self._cautious and not self.history.starts,  # logged, and nothing else
             planning=self._planning,
             **self._steps,
         )

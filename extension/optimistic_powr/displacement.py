@@ -19,6 +19,7 @@ from copy import copy
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import cho_factor, cho_solve
+from scipy.spatial import cKDTree
 
 from optimistic_powr.endings import ended_by_action
 from optimistic_powr.growing_steps import MIRROR_DESCENT, Planning, repeated, settle
@@ -33,7 +34,8 @@ _MAP_BANDWIDTH = 2.0
 _VALUE_BANDWIDTH = 2.0
 
 # Until a reward has varied or an episode has terminated, all there is to learn is which states were
-# visited: a narrow kernel tells them from the others. Per dimension, as distances grow with it.
+# visited: a narrow kernel tells them from the others. Where data are fixed an action is known as far
+# from where it was taken, and not at all twice as far. Per dimension, as distances grow with it.
 _SEARCH_BANDWIDTH = 0.1
 
 # Two actions are this far apart for the map, in units of its bandwidth: they share most of it.
@@ -208,6 +210,7 @@ class DisplacementModel:
     kernel : of the values; default: exponential, wider than the data once anything was learned.
     terminal_values : whether a reward paid on termination is the value of the terminal state, which
         otherwise is 0.
+    avoid_unvisited : whether actions far from where they were taken have the least value.
     step_size, mirror_steps, planning : of mirror descent, see `settle`.
     """
 
@@ -221,6 +224,7 @@ class DisplacementModel:
         value_range: tuple[float, float],
         kernel: Stationary | None = None,
         terminal_values: bool = True,
+        avoid_unvisited: bool = False,
         step_size: float | None = None,
         mirror_steps: int | None = None,
         planning: Planning = MIRROR_DESCENT,
@@ -248,6 +252,9 @@ class DisplacementModel:
         has_learned = terminated.any() or np.ptp(rewards) > 0
         search_bandwidth = _SEARCH_BANDWIDTH * states.shape[1]
         self.kernel = kernel or Exponential(_VALUE_BANDWIDTH if has_learned else search_bandwidth)
+
+        self._least_value = value_range[0]
+        self._taken = [states[actions == action] for action in range(n_actions * avoid_unvisited)]
 
         # The last state is not the first of any transition yet, but is where the next one starts.
         visited = np.vstack([states, next_states[-1:][~terminated[-1:]]])
@@ -289,6 +296,7 @@ class DisplacementModel:
         low, high = value_range
         value_range = (min([low, *terminal_values]), max([high, *terminal_values]))
 
+        familiarity = self.familiarity(visited)
         action_values = np.full(rewards.shape, float(np.clip(self.prior, *value_range)))
 
         def sweep(policy: NDArray) -> NDArray:
@@ -297,6 +305,7 @@ class DisplacementModel:
             residual[: len(visited)] = (policy * action_values).sum(axis=1) - self.prior
             after = np.clip(self.prior + next_weights @ residual, *value_range)
             backup = rewards + self.gamma * lasting * self._mean(after, rewards.shape)
+            backup = self._least_value + familiarity * (backup - self._least_value)
             action_values = np.asfortranarray(backup)  # so that sums over actions are quick
             return action_values
 
@@ -346,6 +355,17 @@ class DisplacementModel:
         """The mean over the states that an action may lead to."""
         return after.reshape(*shape, len(self._noise)).mean(axis=-1)
 
+    def familiarity(self, states: NDArray) -> NDArray:
+        """By scaled state and action, 1 near where the action was taken and 0 far from there."""
+        if not self._taken:
+            return np.ones((1, 1))
+        radius = _SEARCH_BANDWIDTH * states.shape[1]
+        distances = [
+            cKDTree(taken).query(states)[0] if len(taken) else np.full(len(states), np.inf)
+            for taken in self._taken
+        ]
+        return np.clip(2.0 - np.column_stack(distances) / radius, 0.0, 1.0)
+
     def action_values(self, states: ArrayLike) -> NDArray:
         """q = r + gamma T v at n states, (n, n_actions)."""
         return self._back_up(states, self._coefficients)
@@ -361,7 +381,8 @@ class DisplacementModel:
         scaled = check_states(states, shape=self.centers.shape[1:]) / self.scale
         rewards, lasting, reached = self.look_ahead(scaled)
         after = self.prior + expansion(self.kernel, reached, self.centers, coefficients)
-        return rewards + self.gamma * lasting * self._mean(after, rewards.shape)
+        backup = rewards + self.gamma * lasting * self._mean(after, rewards.shape)
+        return self._least_value + self.familiarity(scaled) * (backup - self._least_value)
 
 
 def ranges(states: NDArray) -> NDArray:

@@ -254,8 +254,7 @@ class FinitePlanner(Planner):
         for steps_left in range(1, n_steps + 1):
             returns = mean_rewards + unknown * per_step * steps_left + following @ returns
             strays = unknown + following @ strays
-        starts = [start for start in self.history.starts if start < data.size]
-        first = data.index.find(states[starts], missing=0)
+        first = data.index.find(states[self._starts], missing=0)
         return float(returns[first].mean()), float(strays[first].mean())
 
     def chosen(self) -> dict[str, Any]:

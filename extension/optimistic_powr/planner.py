@@ -57,9 +57,11 @@ class Planner:
         self.returns = ReturnRange(gamma)
         self.plan_times: list[int] = []
         self._size = 0
+        self._starts: list[int] = []  # first rows of the episodes
         self._rewards: list[float] = []  # of the episode under way
 
     def begin_episode(self) -> None:
+        self._starts.append(self._size)
         self._rewards = []
         self.returns.begin_episode()
 

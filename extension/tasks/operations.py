@@ -40,7 +40,8 @@ class TableEnv(gymnasium.Env):
         self.shape = shape
         self.observation_space = Discrete(*shape) if len(shape) == 1 else MultiDiscrete(shape)
         self.action_space = Discrete(len(table[0]))
-        self.P, self.initial_state_distrib = table, start
+        self.P = {state: dict(enumerate(actions)) for state, actions in enumerate(table)}
+        self.initial_state_distrib = start
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None

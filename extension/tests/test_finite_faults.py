@@ -139,14 +139,14 @@ def worst_policy_shown():
     never_admit[:, QueueAdmission.REFUSE] = 1e6
     table = Table(planner.data.index, never_admit)
     planner._target = TablePolicy(table), table, 0.0
-    agent._warn(agent._faults())
+    agent._warn(agent.health_)
     return agent
 
 
 def values_beyond_rewards():
     agent = OptimisticPOWR("CartPole-v1", seed=1100).learn(40)
     agent._planner.model._coefficients *= 1e6
-    agent._warn(agent._faults())
+    agent._warn(agent.health_)
     return agent
 
 

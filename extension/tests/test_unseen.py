@@ -11,7 +11,8 @@ from suite import config
 from suite.training import environments
 
 STUDY = config.load("extension/study.yaml")
-NAMES = [name for scale in ("unseen", "boxes") for name in STUDY.scales[scale].timesteps]
+SCALES = [STUDY.scales[name] for name in ("unseen", "boxes", "operations")]
+NAMES = [name for scale in SCALES for name in scale.timesteps]
 
 
 @pytest.mark.parametrize("name", [*NAMES, "LunarLander-v3"])

@@ -53,7 +53,6 @@ class EmpiricalMDP:
     def solve(
         self, rewards: NDArray, policy: NDArray, gamma: float, regularization: float
     ) -> NDArray:
-        """The action values; rewards summed per pair, policy at the distinct states."""
         mean_rewards, frequency = self._means(rewards, regularization)
         state_rewards = (policy * mean_rewards).sum(axis=1)
         probability = policy.T.ravel()[self._cell_of_triple] * frequency

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from powr.data import Counts
 from powr.kernels import Kernel, gram_matrix
@@ -34,19 +33,24 @@ class ExactModel:
 
     def update(self) -> None:
         data, states = self.data, self.data.index.states
-        check_size(self.rank, len(states))
+        needed = 8 * self.rank * (_ARRAYS * self.rank + len(states))
+        if needed > LARGEST_SYSTEM:  # refused before anything is allocated
+            raise MemoryError(
+                f"the exact solve on {self.rank} distinct state-action pairs would take "
+                f"{needed / 2**30:.3g} GB, more than powr.solvers.exact.LARGEST_SYSTEM "
+                f'({LARGEST_SYSTEM / 2**30:.3g} GB): use method="auto" or method="nystrom"'
+            )
         self._action = data.pair_action
         self._gram = gram_matrix(self.kernel, states, states[data.pair_state])
         same_action = self._action[:, None] == self._action[None, :]
         self._NK = data.pair_count[:, None] * self._gram[data.pair_state] * same_action
-        counts = next_counts(data, data.continuing_count).tocsc()
+        counts = data.next_counts(data.continuing_count).tocsc()
         self._next_states = np.flatnonzero(np.diff(counts.indptr))
         self._next_counts = counts[:, self._next_states].tocsr()
 
     def solve(
         self, rewards: NDArray, policy: NDArray, gamma: float, regularization: float
     ) -> NDArray:
-        """Weights of the action values; rewards summed per pair, policy at the distinct states."""
         M = self._gram[self._next_states]
         M *= policy[np.ix_(self._next_states, self._action)]
         M = self._next_counts @ M
@@ -56,7 +60,6 @@ class ExactModel:
         return self._lay_out(np.linalg.solve(system, rewards))
 
     def regress(self, targets: NDArray, regularization: float) -> NDArray:
-        """Weights of the kernel ridge regression on targets summed per pair."""
         return self._lay_out(np.linalg.solve(self._ridge_system(regularization), targets))
 
     def at_states(self, weights: NDArray) -> NDArray:
@@ -77,20 +80,3 @@ class ExactModel:
         weights = np.zeros((self.rank, self.data.n_actions))
         weights[np.arange(self.rank), self._action] = pair_weights
         return weights
-
-
-def check_size(n_pairs: int, n_states: int) -> None:
-    """Refuse a system that would not fit in memory, before anything is allocated."""
-    needed = 8 * n_pairs * (_ARRAYS * n_pairs + n_states)
-    if needed > LARGEST_SYSTEM:
-        raise MemoryError(
-            f"the exact solve on {n_pairs} distinct state-action pairs would take "
-            f"{needed / 2**30:.3g} GB, more than powr.solvers.exact.LARGEST_SYSTEM "
-            f'({LARGEST_SYSTEM / 2**30:.3g} GB): use method="auto" or method="nystrom"'
-        )
-
-
-def next_counts(data: Counts, counts: NDArray) -> csr_array:
-    """Counts of the triples as a sparse (pairs, states) matrix."""
-    shape = (len(data.pair_state), len(data.index))
-    return csr_array((counts, (data.triple_pair, data.triple_next)), shape=shape)

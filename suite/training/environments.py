@@ -14,6 +14,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 from gymnasium.envs.registration import EnvSpec
+from gymnasium.spaces import Discrete
 
 from powr.tabular import TabularMDP
 from suite import SuiteError
@@ -127,7 +128,9 @@ def _check_observation(observation: Any) -> None:
 
 
 def has_transition_table(env: gymnasium.Env) -> bool:
-    return hasattr(env.unwrapped, "P") and hasattr(env.unwrapped, "initial_state_distrib")
+    """Whether there is a table whose states are the observations."""
+    has_table = hasattr(env.unwrapped, "P") and hasattr(env.unwrapped, "initial_state_distrib")
+    return has_table and isinstance(env.observation_space, Discrete)
 
 
 def fingerprint(env: gymnasium.Env) -> str:

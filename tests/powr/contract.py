@@ -33,7 +33,7 @@ NONSENSE = {
     "NaN paid": ({"reward": float("nan")}, "reward nan"),
     "too much paid": ({"reward": 1.7e308}, r"reward 1\.7e\+308 .*TransformReward"),
     "no reward": ({"reward": None}, "reward None"),
-    "a place beyond": ({"observation": 10, "continuous": False}, r"Discrete\(10\), got 10"),
+    "a place beyond": ({"observation": 10, "continuous": False}, r"Discrete\(10\), .*got 10"),
 }
 DISGUISES = {
     "Tuple": (Tuple([Discrete(2), Discrete(5)]), lambda i: divmod(i, 5)),
@@ -236,10 +236,7 @@ class AgentContract:
 
     @pytest.mark.parametrize("name", ["FrozenLake-v1", "MountainCar-v0"])
     def test_a_loaded_agent_goes_on_the_same(self, name, tmp_path):
-        agent = self.cls(name, seed=3).learn(333)
-        observations = agent.data.columns()[0][:50]
-        agent.predict(observations)  # a draw that the file must not forget
-        assert_goes_on(agent, tmp_path / "agent.npz", observations)
+        assert_goes_on(self.cls(name, seed=3).learn(333), tmp_path / "agent.npz")
 
     def test_only_the_class_that_wrote_a_file_reads_it(self, tmp_path):
         path, other = tmp_path / "agent.npz", type("Other", (self.cls,), {})
@@ -252,8 +249,10 @@ class AgentContract:
             self.cls.load(path)
 
 
-def assert_goes_on(agent, path, observations):
+def assert_goes_on(agent, path):
     """An agent and what is loaded from its file are the same, and remain so."""
+    observations = agent.data.columns()[0][:50]
+    agent.predict(observations)  # a draw that the file must not forget
     agent.save(path)
     loaded = type(agent).load(path)
     assert_same(loaded, agent)

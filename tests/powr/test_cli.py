@@ -12,7 +12,6 @@ import pytest
 
 from powr import POWR, __version__
 from powr.command import main
-from powr.kernels import Gaussian
 from tests.powr.environments import assert_same
 from tests.support.command_line import call, refused_in_one_line
 
@@ -53,43 +52,18 @@ def test_an_agent_is_trained_evaluated_and_drawn(trained, tmp_path, monkeypatch,
     *_, deterministic, sampled = printed["evaluate"].splitlines()
     assert deterministic.split() == ["deterministic", "1.00", "0.00", "1.00", "1.00"]
     assert re.fullmatch(r"sampled( +\d\.\d\d){4}", sampled)
-
-
-def test_the_version_is_told():
-    assert powr("--version", cwd=ROOT).stdout.split() == ["powr", __version__]
-
-
-OWN = """
-import gymnasium
-from tests.powr.environments import Corridor
-class Own(Corridor):
-    def __init__(self, motto=""):
-        super().__init__(continuous=True)
-gymnasium.register("Own-v0", Own, max_episode_steps=10)
-"""
-
-
-def test_an_environment_of_a_module_must_be_given_again(tmp_path):
-    (tmp_path / "my_module.py").write_text(OWN)
-    env = ["--env", "my_module:Own-v0", "--env-kwargs", "motto=it's mine"]
-    powr("train", *env, "--timesteps", 60, "--save", "my agent.npz", cwd=tmp_path)
-    evaluated = powr("evaluate", "my agent.npz", *env, cwd=tmp_path)
-    assert "100 episodes" in evaluated.stdout, evaluated.stderr
-    refused = powr("evaluate", "my agent.npz", cwd=tmp_path).stderr
-    assert refused.endswith("give --env='my_module:Own-v0'\n")
+    assert call(capsys, main, ["--version"]).out.split() == ["powr", __version__]
 
 
 def test_settings_reach_the_agent(tmp_path):
     arguments = (
-        f"train --env CartPole-v1 --timesteps 60 --save {tmp_path / 'agent.npz'} --gamma 0.9 "
-        "--kernel Gaussian --bandwidth 3 3 3 2 --step-size 0.3 --seed 7 "
-        "--env-kwargs max_episode_steps=50 sutton_barto_reward=false"
+        f"train --env CartPole-v1 --timesteps 60 --save {tmp_path / 'agent.npz'} --step-size 0.3 "
+        "--seed 7 --env-kwargs max_episode_steps=50 sutton_barto_reward=false"
     )
     assert main(arguments.split()) == 0
     agent = POWR.load(tmp_path / "agent.npz")
     assert agent.env.spec.max_episode_steps == 50
-    given = {"step_size": 0.3, "gamma": 0.9, "seed": 7, "kernel": Gaussian([3, 3, 3, 2])}
-    assert_same(agent, POWR(agent.env, **given).learn(60))
+    assert_same(agent, POWR(agent.env, step_size=0.3, seed=7).learn(60))
 
 
 def test_an_environment_without_time_limit_takes_max_steps(tmp_path, capsys):
@@ -107,9 +81,7 @@ BAD = {
     f"{TRAIN} --timesteps 1.5": "--timesteps",
     f"{TRAIN} --env-kwargs depth=3": "depth",
     f"{TRAIN} --env-kwargs is_slippery=False": "is_slippery=False",
-    f"{TRAIN} --gamma 1": "gamma",
-    f"{TRAIN} --bandwidth 0.1": "--bandwidth",
-    f"{TRAIN} --kernel Gaussian": "Gaussian",
+    f"{TRAIN} --step-size 0": "step_size",
     f"{TRAIN} --save nowhere/out.npz": "nowhere",
     "evaluate missing.npz": "missing.npz",
     "evaluate note.txt": "note.txt",

@@ -6,7 +6,6 @@ import warnings
 import gymnasium
 import numpy as np
 import pytest
-from gymnasium.wrappers import NormalizeObservation, NormalizeReward
 from stable_baselines3.common.callbacks import EvalCallback
 
 from powr import POWR
@@ -32,52 +31,10 @@ def test_an_epoch_collects_so_many_episodes_and_learns_from_all_transitions():
     assert agent.model_.n_transitions_ == 70
 
 
-def test_slices_shorter_than_an_episode_are_learned_from():
-    agent, epochs = POWR("MountainCar-v0", seed=1000), []
-    for _ in range(5):
-        epochs.append(agent.learn(150).n_plans_)
-    assert epochs == [1, 2, 3, 4, 5]
-    assert agent.model_.n_transitions_ == 750
-
-
-def test_a_task_without_end_has_an_epoch_every_thousand_timesteps():
-    learned = []
-    agent = POWR(Corridor(length=10**9), seed=1000)
-    agent.learn(2500, lambda agent: learned.append(agent.n_plans_))
-    assert learned == [0] * 999 + [1] * 1000 + [2] * 501
-    assert agent.model_.n_transitions_ == 2500
-
-
 def test_a_callback_that_stops_leaves_the_rest_to_the_next_call():
     agent = POWR(Corridor(), seed=1000).learn(100, lambda agent: agent.num_timesteps < 25)
     assert agent.model_.n_transitions_ == 20
     assert agent.learn(3).model_.n_transitions_ == 28
-
-
-@pytest.mark.parametrize("restart", [False, True])
-def test_the_sum_over_epochs_goes_on_or_starts_anew(restart):
-    """With one state and reward 1, q = 1 / (1 - gamma) in every epoch."""
-    env = Paid(1.0)
-    env.observation = lambda: 0
-    agent = POWR(env, gamma=0.5, step_size=1.0, restart=restart, regularization=1e-12).learn(40)
-    q = agent.action_values([0])[0]
-    np.testing.assert_allclose(q, 2.0, rtol=1e-6)
-    exponents = agent._plan.policy([0])[0]
-    np.testing.assert_allclose(exponents, 2.0 if restart else 8.0, rtol=1e-6)
-
-
-def test_an_interrupted_epoch_is_learned_from_with_the_next_one(monkeypatch):
-    agent = POWR(Corridor(), seed=1000).learn(21)
-
-    def interrupted(*_):
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr("powr.data.Counts.add", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            agent.learn(40)
-    agent.learn(60)
-    assert agent.model_.n_transitions_ == np.flatnonzero(agent.data.ended)[-1] + 1
 
 
 def test_what_is_no_callback_is_refused_before_any_step():
@@ -138,14 +95,6 @@ def test_an_agent_says_when_it_never_learned_or_all_returns_are_equal():
     assert set(agent.health_) == {"equal_returns"}
 
 
-def test_rewards_and_observations_whose_scale_shifts_are_warned_about():
-    shifting = NormalizeReward(NormalizeObservation(Corridor(continuous=True)))
-    with pytest.warns(UserWarning, match="changes its scale") as caught:
-        agent = POWR(shifting).learn(10)
-    assert len(caught) == 2
-    assert set(agent.health_) == {"observations", "rewards"}
-
-
 @pytest.mark.parametrize("env", [OldReset, OldStep])
 def test_an_environment_of_the_older_gym_is_told_how_to_change(env):
     with pytest.raises(ValueError, match=r"returned .* from .* must return .*info.*shimmy"):
@@ -157,6 +106,12 @@ def test_all_that_reset_returns_is_refused_with_the_mistake(name):
     agent = POWR(name)
     with pytest.raises(ValueError, match=r"as env\.reset\(\) returns it: write `observation, in"):
         agent.predict(agent.env.reset(seed=0))
+
+
+def test_predict_has_the_signature_and_the_default_of_stable_baselines3():
+    agent, memory = POWR(Corridor()), object()
+    assert agent.predict(3, memory, np.array([True]), True) == (0, memory)
+    assert {int(agent.predict(3)[0]) for _ in range(50)} == {0, 1}  # sampled
 
 
 def test_a_finite_space_has_the_dirac_kernel_and_a_box_a_third_of_its_range():

@@ -87,3 +87,4 @@ def test_step_on_inexact_action_values_loses_little(seed, size, error):
     estimate = q + rng.uniform(-error, error, size=size)
     following = kl_step(policy, q, 1.0)
     assert (((following - policy) * estimate).sum(axis=1) >= -2 * error).all()
+    assert (((following - policy) * q).sum(axis=1) > 0).all()  # it is a step

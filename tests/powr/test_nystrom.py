@@ -5,11 +5,10 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from powr import POWR, solvers
+from powr import POWR, world_model
 from powr.kernels import Exponential, Gaussian
 from powr.mirror_descent import softmax
-from powr.solvers import nystrom
-from powr.solvers.factors import Factors
+from powr.solvers.nystrom import Dictionary, Factors
 from powr.world_model import WorldModel
 
 KERNEL = Gaussian([0.1, 0.01])
@@ -89,7 +88,7 @@ def direct_solve(model, policy):
     ridge = data.size * model.regularization
     system = solver._system(policy(model.states_), 0.99, ridge, np.float64)
     size = solver.rank * 3
-    right = solver._project(solver._by_state(data.pair_reward)).T.ravel()
+    right = (solver._phi.T @ solver._by_state(data.pair_reward)).T.ravel()
     weights = np.linalg.solve(system.reshape(size, size), right).reshape(3, -1).T
     return solver.at_states(weights)
 
@@ -124,20 +123,6 @@ def test_factors_serve_only_systems_near_their_own():
     assert not factors.are_near(probabilities, 200)  # twice the data
 
 
-def test_a_solve_without_tables_of_features_is_the_same(data, monkeypatch):
-    with_tables = WorldModel(KERNEL, 3, method="nystrom").fit(*data)
-    monkeypatch.setattr(nystrom, "LARGEST_TABLE", 0)
-    without = WorldModel(KERNEL, 3, method="nystrom").fit(*data)
-    assert not without._ready_solver()._tables
-    for ask in (
-        lambda model: model.at_states(model.solve(sharp(model.states_), 0.99)),
-        lambda model: model.reward(model.states_),
-        lambda model: model.expect(lambda states: states[:, 0], model.states_),
-    ):
-        expected = ask(with_tables)
-        np.testing.assert_allclose(ask(without), expected, rtol=0, atol=1e-7 * np.ptp(expected))
-
-
 def test_a_full_dictionary_follows_the_data_to_new_places():
     """Chosen anew when the states have grown by half, so that no place is left without pivots."""
     rng = np.random.default_rng(0)
@@ -157,12 +142,16 @@ def many_actions(n, n_actions=50):
     return *columns, np.zeros(n, bool)
 
 
+def uniform_of_fifty(states):
+    return np.full((len(states), 50), 0.02)
+
+
 def test_fifty_actions_take_little_memory():
     """A Nystrom system of rank 1,000 would take 10 GB, the exact one of the pairs takes 14 MB."""
     columns = many_actions(1300)
     tracemalloc.start()
     model = WorldModel(Exponential(0.5), 50).fit(*columns)
-    model.action_values(lambda x: np.full((len(x), 50), 0.02), 0.9)
+    model.action_values(uniform_of_fifty, 0.9)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert model.method_ == "exact"
@@ -170,12 +159,41 @@ def test_fifty_actions_take_little_memory():
 
 
 def test_the_rank_shrinks_with_the_number_of_actions_and_says_so(monkeypatch):
-    monkeypatch.setattr(solvers, "MOST_PAIRS", 200)
-    monkeypatch.setattr(solvers, "MOST_UNKNOWNS", 1000)
+    monkeypatch.setattr(world_model, "MOST_PAIRS", 200)
+    monkeypatch.setattr(world_model, "MOST_UNKNOWNS", 1000)
     with pytest.warns(UserWarning, match="a rank of 20, less than max_rank .100"):
         model = WorldModel(Exponential(0.5), 50, max_rank=100).fit(*many_actions(300))
     assert (model.method_, model.rank_) == ("nystrom", 20)
-    values = model.action_values(lambda x: np.full((len(x), 50), 0.02), 0.9)
+    values = model.action_values(uniform_of_fifty, 0.9)
     assert np.isfinite(values(many_actions(10)[0])).all()
     model = WorldModel(Exponential(0.5), 6, max_rank=100).fit(*many_actions(300, n_actions=6))
     assert (model.method_, model.rank_) == ("nystrom", 100)
+
+
+# -- the dictionary -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kernel", [Gaussian([0.5, 1.5]), Gaussian(3.0), Exponential(1.0)])
+@pytest.mark.parametrize("tolerance", [1e-10, 1e-4, 0.1])
+@pytest.mark.parametrize("chunk", [1000, 1, 40])
+def test_features_miss_the_kernel_by_no_more_than_the_tolerance(kernel, tolerance, chunk):
+    states = np.random.default_rng(0).normal(size=(150, 2))
+    dictionary = Dictionary(kernel, (2,), tolerance, max_rank=1000)
+    for start in range(0, len(states), chunk):
+        dictionary.grow(states[start : start + chunk])
+    features = dictionary.features(states)
+    missing = kernel(states, states) - features @ features.T
+    assert np.abs(missing).max() <= dictionary.tolerance * (1 + 1e-6) + 1e-14
+
+
+def test_pivots_stay_above_the_rounding_error_and_lost_accuracy_is_noticed():
+    line = np.linspace(0.0, 1.0, 400)[:, None]
+    dictionary = Dictionary(Gaussian(1.0), (1,), 0.0, max_rank=1000)
+    dictionary.grow(line)
+    assert dictionary.rank < 20
+    assert dictionary.is_accurate
+    dictionary = Dictionary(Gaussian(1.0), (1,), 0.0, max_rank=1000)
+    dictionary.tolerance = 1e-15  # below what rounding allows
+    for state in [*line, np.array([1.5]), np.array([2.0]), np.array([4.0])]:
+        dictionary.grow(state[None])  # pivots close to each other, then states far away
+    assert not dictionary.is_accurate

@@ -51,17 +51,6 @@ def test_action_values_of_random_mdps_equal_the_explicit_inverse(seed, size, ter
     )
 
 
-def test_action_values_of_taxi_satisfy_the_bellman_equation():
-    # 500 states take the sparse solve
-    env = gymnasium.make("Taxi-v3")
-    mdp = TabularMDP.from_env(env)
-    transitions, rewards = reference.read_table(env)
-    policy = random_policy(np.random.default_rng(0), mdp.n_states, mdp.n_actions)
-    q = mdp.action_values(policy, 0.99)
-    look_ahead = rewards + 0.99 * transitions @ (policy * q).sum(axis=1)
-    np.testing.assert_allclose(q, look_ahead, rtol=1e-11)
-
-
 @small_environments
 def test_expected_return_equals_brute_force(env_id, kwargs):
     env = gymnasium.make(env_id, **kwargs)

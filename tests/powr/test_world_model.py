@@ -232,32 +232,17 @@ def test_fit_forgets_what_was_fitted_before():
 
 
 def test_negative_zero_is_zero():
-    model = WorldModel(Dirac(), 1).fit([[0.0], [-0.0]], [0, 0], [1.0, 3.0], [[0.0], [-0.0]], [1, 1])
+    zeros = [[0.0], [-0.0]]
+    model = WorldModel(Dirac(), 1).fit(zeros, [0, 0], [1.0, 3.0], zeros, [1, 1])
     assert len(model.states_) == 1
     assert model.reward([[-0.0]]) == pytest.approx(2, rel=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"regularization": 0.0}, "regularization must be positive"),
-        ({"n_actions": 0}, "n_actions must lie between 1"),
-        ({"max_rank": 0}, "max_rank must lie between 1"),
-        ({"tolerance": -1e-3}, "tolerance must not be negative"),
-        ({"method": "fast"}, "'fast'"),
-    ],
-)
-def test_bad_parameters_are_named_at_fit(parameters, message):
-    model = WorldModel(**{"kernel": Dirac(), "n_actions": 2} | parameters)
-    with pytest.raises(ValueError, match=message):
-        model.fit([0], [0], [0.0], [0], [False])
 
 
 BAD_DATA = [
     ({"actions": [0]}, ValueError, "one length .*2, 1"),
     ({"next_states": [[0.0], [0.0]]}, ValueError, r"next_states must have shape \(n, 2\)"),
     ({"next_states": [[0.0, 0.0], [np.inf, 0.0]]}, ValueError, "next_states must be .*row 1"),
-    ({"rewards": [0.0, np.nan]}, ValueError, "rewards must be finite, got nan at row 1"),
+    ({"rewards": [0.0, np.nan]}, ValueError, "rewards must be finite .*, got nan at row 1"),
     ({"actions": [0, 2]}, ValueError, "actions must lie between 0 and 1, got 2 at row 1"),
     ({"actions": [0.0, 1.0]}, TypeError, "actions must be integers"),
     ({"terminated": [0.5, 0]}, ValueError, "terminated must be true or false"),
@@ -270,6 +255,22 @@ GOOD_DATA = {
     "next_states": [[1.0, 1.0], [0.0, 0.0]],
     "terminated": [False, True],
 }
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("regularization", 0.0),
+        ("n_actions", 0),
+        ("max_rank", 0),
+        ("tolerance", -1e-3),
+        ("method", ""),
+    ],
+)
+def test_bad_parameters_are_named_at_fit(name, value):
+    model = WorldModel(**{"kernel": Exponential(1.0), "n_actions": 2} | {name: value})
+    with pytest.raises(ValueError, match=f"{name} must"):
+        model.fit(**GOOD_DATA)
 
 
 @pytest.mark.parametrize(("changes", "error", "message"), BAD_DATA)
@@ -293,15 +294,16 @@ def test_an_exact_solve_too_large_for_memory_is_refused(monkeypatch):
         model.action_values(linear_softmax_policy(np.random.default_rng(0)), 0.9)
 
 
-def test_a_policy_must_fit_the_states_and_actions():
-    model = WorldModel(Exponential(1.0), 2).fit(**GOOD_DATA)
-    with pytest.raises(ValueError, match=r"probabilities must have shape \(2, 2\).*got \(2, 3\)"):
-        model.action_values(lambda states: np.full((2, 3), 1 / 3), 0.9)
-
-
-def test_a_model_that_was_not_fitted_says_what_to_call():
-    model = WorldModel(Dirac(), N_ACTIONS)
+def test_a_policy_or_function_that_does_not_fit_and_a_model_without_data_say_so():
+    model = WorldModel(Exponential(1.0), 2)
     for ask in (model.reward, model.at_states, model.function):
         with pytest.raises(ValueError, match="no data yet: call fit"):
             ask(np.zeros((1, 1)))
     assert not hasattr(model, "states_")
+    model.fit(**GOOD_DATA)
+    with pytest.raises(ValueError, match=r"probabilities must have shape \(2, 2\).*got \(2, 3\)"):
+        model.action_values(lambda states: np.full((2, 3), 1 / 3), 0.9)
+    with pytest.raises(ValueError, match="states must have shape"):
+        model.reward([0.0, 0.0])
+    with pytest.raises(ValueError, match=r"f must return .* shape \(2,\) .*, got \(2, 1\)"):
+        model.expect(lambda states: np.ones((2, 1)), np.eye(2))
