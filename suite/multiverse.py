@@ -16,12 +16,10 @@ from typing import Any
 import pandas as pd
 
 from suite import config, markdown
-from suite.claims import document as documents
-from suite.claims.cells import FAILS, HOLDS, UNDECIDED, Question
-from suite.claims.document import Document
-from suite.claims.rules import earlier
-from suite.claims.runs import Evaluations
-from suite.claims.tables import rounded
+from suite.claims.document import Document, load
+from suite.claims.evaluations import Evaluations
+from suite.claims.judge import rounded
+from suite.claims.rules import FAILS, HOLDS, UNDECIDED, Question, earlier
 from suite.command import make_parser, write_result
 from suite.config import Combination, Study
 from suite.results.tables import read_table, to_csv
@@ -104,7 +102,7 @@ def judge(
         reason = "no run of POWR" if runs is None else "no run of a baseline with these starts"
         return {"verdict": UNDECIDED, "effect": reason}
     evaluations = Evaluations(
-        pd.concat([baselines, runs.assign(algorithm="universe")]), set(document.greedy)
+        pd.concat([baselines, runs.assign(algorithm="universe")]), document.greedy
     )
     threshold = document.sentences[SENTENCE].cells[plain_name(document, place)[0]]
     question = Question(evaluations, (place, "universe"), rivals, threshold, document.level)
@@ -112,7 +110,7 @@ def judge(
     row: dict[str, Any] = {"verdict": cell.verdict, "effect": cell.effect or cell.reason}
     if cell.comparisons:
         best = cell.comparisons[0]
-        low, high = best.interval
+        low, high = best.low, best.high
         row |= {"ratio": rounded(best.value), "low": rounded(low), "high": rounded(high)}
         row |= {"is_bound": best.is_bound, "best": best.subject, "reached": best.seeds}
     return row
@@ -157,7 +155,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         folder = results / config.MULTIVERSE
         table = universes(
             study,
-            documents.load(options.claims),
+            load(options.claims),
             read_table(folder / "evaluations.csv"),
             baselines[baselines["algorithm"] != "powr"],
         )

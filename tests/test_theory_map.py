@@ -5,7 +5,7 @@ import re
 import pytest
 
 from suite.claims import document
-from suite.claims.theorems import (
+from suite.theory.rules import (
     HOLDS_IN_O_FORM,
     HYPOTHESIS_TOO_WEAK,
     IDENTITY_CHECKED,

@@ -7,9 +7,8 @@ import pandas as pd
 import pytest
 
 from suite import SuiteError
-from suite.claims.cells import FAILS, HOLDS, UNDECIDED, Question
-from suite.claims.rules import RULES
-from suite.claims.runs import Evaluations
+from suite.claims.evaluations import Evaluations
+from suite.claims.rules import FAILS, HOLDS, RULES, UNDECIDED, Question
 
 GRID = [round(100 * 10 ** (k / 20)) for k in range(81)]  # 100 to 1,000,000
 BASELINES = ("A2C", "DQN", "PPO", "TRPO")
@@ -40,7 +39,7 @@ def ask(rule, powr, baselines, threshold=1.0, policy="sampled", greedy=(), **opt
     tables = [powr.assign(algorithm="powr")]
     tables += [table.assign(algorithm=name) for name, table in baselines.items()]
     question = Question(
-        Evaluations(pd.concat(tables), set(greedy)),
+        Evaluations(pd.concat(tables), greedy),
         ("Lake", "powr"),
         {name: ("Lake", name) for name in baselines},
         threshold,
@@ -62,8 +61,7 @@ def test_earlier_holds_against_every_baseline_or_fails_against_one():
     found = ask("earlier", soon, late)
     assert found.verdict == HOLDS
     assert found.comparisons[0].value == pytest.approx(10, rel=0.15)
-    low, high = found.comparisons[0].interval
-    assert 5 < low < 10 < high < 20
+    assert 5 < found.comparisons[0].low < 10 < found.comparisons[0].high < 20
     assert found.comparisons[0].improvement == 1
     assert ask("earlier", late, soon).verdict == FAILS
     assert ask("earlier", soon, {"A2C": late, "DQN": soon}).verdict == UNDECIDED
@@ -202,7 +200,7 @@ def test_a_ratio_that_unfinished_runs_decide_is_a_bound():
     half = arriving([1e4, 1.1e4, 1.2e4, *[math.inf] * 4])
     found = ask("earlier", arriving(1000 * SPREAD), half).comparisons[0]
     assert found.is_bound
-    assert found.value < found.interval.high == math.inf
+    assert found.value < found.high == math.inf
 
 
 def test_half_of_the_runs_are_not_most():

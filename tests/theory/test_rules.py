@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from suite.claims import document
-from suite.claims.theorems import (
+from suite.theory import counterexamples, estimation, inexact_pmd, sobolev
+from suite.theory.counterexamples import Case, Inequality
+from suite.theory.rules import (
     HOLDS_IN_O_FORM,
     IDENTITY_CHECKED,
     MISPRINT,
@@ -14,10 +16,7 @@ from suite.claims.theorems import (
     OPEN,
     REFUTED,
     RULES,
-    parameters_of,
 )
-from suite.theory import counterexamples, estimation, inexact_pmd, sobolev
-from suite.theory.counterexamples import Case, Inequality
 from tests.support.pointers import ROOT
 
 MODELS = [{"id": "FrozenLake-v1", "kwargs": {"is_slippery": True}}]
@@ -25,7 +24,8 @@ MODELS = [{"id": "FrozenLake-v1", "kwargs": {"is_slippery": True}}]
 
 def judge(rule, parameters):
     """The rule by its name, with its parameters as claims.yaml has them."""
-    return RULES[rule](parameters_of(rule, parameters, "claims.yaml", "a-claim"))
+    model = document.options_of(RULES[rule])
+    return RULES[rule](**dict(model.model_validate(parameters)))
 
 
 def test_sentences_on_theory_are_each_quoted_once():
