@@ -1,6 +1,8 @@
 """report.html: the answer, a card per sentence, charts to explore, and all that they rest on.
 
-One file that opens offline. It shows what the tables of a scale say, and computes no verdict.
+One file that opens offline. It shows what the tables of a scale say, and computes no verdict. The
+explorer is given every evaluation to the last digit, so that a threshold which the reader drags
+back to the study's gives the times of runs.csv.
 
     python -m suite report --scale quick
 """
@@ -25,12 +27,14 @@ from suite.claims.document import Document, load, load_deviations
 from suite.claims.judge import read_together
 from suite.claims.page import Rows, Tables
 from suite.command import make_parser, write_result
-from suite.config import Study
+from suite.config import Combination, Study
+from suite.config.models import AUTHORS, DEEP_OF_SOURCE, KINDS, LIBRARY, POWR
 from suite.names import algorithm_name
-from suite.report import cards, explorer
+from suite.report import cards
 from suite.results import summary_page
 from suite.results.ranking import cost_text, duration_text
 from suite.results.tables import Results, read_table
+from suite.training.evaluation import planned_grid
 
 FOLDER = Path(__file__).parent
 SCRIPTS = ("vendor/uPlot.iife.min.js", "explorer.js")
@@ -40,6 +44,19 @@ FROM_TABLES = (
     *("summary", "ranking", "cost", "origins", "curves"),
 )
 FILES = ("summary.md", "claims.md", *(f"{name}.csv" for name in (*FROM_TABLES, "runs")))
+# The hue tells the settings: red is POWR, blue to violet are the library's defaults, green to brown
+# the authors' settings. Contrast with the page is at least 3, as WCAG 2 asks.
+COLOURS = {
+    "powr": "#c1121f",
+    **{"a2c": "#0284a8", "dqn": "#332288", "ppo": "#1e88e5", "trpo": "#8e5bd0"},
+    **{"a2c-authors": "#6b7a00", "dqn-authors": "#117733", "ppo-authors": "#b88200"},
+    "trpo-authors": "#8c510a",
+}
+OTHERS = ("#607d8b", "#d81b60", "#41a291", "#455a64", "#ad1457", "#00796b", "#8d6e8a")
+PAPER_KINDS = (POWR, DEEP_OF_SOURCE[AUTHORS], DEEP_OF_SOURCE[LIBRARY])
+ORDER = (*PAPER_KINDS, *(kind for kind in KINDS if kind not in PAPER_KINDS))
+# The policy's name in curves.csv, and its column in evaluations.csv.
+RECORDED = {"greedy": ("deterministic", "mean"), "sampled": ("sampled", "sampled_mean")}
 SUMMARIES = {"timesteps to threshold": summary_page.times, "returns": summary_page.returns}
 
 
@@ -59,7 +76,7 @@ def describe(options: argparse.Namespace) -> dict[str, Any]:
         "answer": answer(study, document, tables),
         "cards": cards.describe(document, tables),
         "cases": list(map(document.title, page.SHOWN)),
-        "explorer": explorer.describe(study, document, results, curves),
+        "explorer": explorer(study, document, results, curves),
         "script": script,
         "script_digest": integrity(script),
         "style": read_assets(STYLES),
@@ -114,6 +131,85 @@ def notices(study: Study, scale: str, results: Mapping[str, Results]) -> Iterato
         if each.missing:
             runs = len(each.there) + len(each.missing)
             yield f"{len(each.missing)} of {runs} runs of the scale {name} are missing."
+
+
+def explorer(
+    study: Study, document: Document, results: Mapping[str, Results], curves: pd.DataFrame
+) -> dict[str, Any]:
+    """Everything that the page's script reads: the runs, their means, and each line's colour."""
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for scale, tables in results.items():
+        for each in study.combinations(scale):
+            policies = [
+                policy
+                for policy in RECORDED
+                # What some algorithms sample is their exploration, and no policy.
+                if policy == "greedy" or each.algorithm not in document.greedy
+            ]
+            group = explorer_group(each, policies, tables, curves)
+            groups.setdefault(each.environment, []).append(group)
+    names = dict.fromkeys(group["algorithm"] for each in groups.values() for group in each)
+    kind = {name: study.algorithms[name].kind for name in names}
+    algorithms = sorted(names, key=lambda name: ORDER.index(kind[name]))
+    others = [name for name in algorithms if name not in COLOURS]
+    colour = COLOURS | {name: OTHERS[i % len(OTHERS)] for i, name in enumerate(others)}
+    return {
+        "algorithms": [
+            {
+                "key": name,
+                "name": algorithm_name(name),
+                "kind": kind[name],
+                "shown": kind[name] in PAPER_KINDS,
+                "colour": colour[name],
+            }
+            for name in algorithms
+        ],
+        "environments": [
+            {
+                "name": environment,
+                "thresholds": study.environments[environment].thresholds,
+                "random": groups[environment],
+                # The same where there is one start state anyway.
+                "fixed": groups.get(document.started(environment, "fixed"), []),
+            }
+            for environment in study.scale(next(iter(results))).timesteps
+        ],
+    }
+
+
+def explorer_group(
+    each: Combination, policies: Sequence[str], tables: Results, curves: pd.DataFrame
+) -> dict[str, Any]:
+    """The runs of an algorithm on an environment; without runs where none is finished."""
+    evaluations, means = (
+        table[(table["environment"] == each.environment) & (table["algorithm"] == each.algorithm)]
+        for table in (tables.evaluations, curves)
+    )
+    shown = {
+        policy: evaluations[column]
+        for policy, (_, column) in RECORDED.items()
+        if policy in policies and len(evaluations) and evaluations[column].notna().all()
+    }
+    means = means.set_index("policy")[["mean", "min", "max"]]
+    return {
+        "algorithm": each.algorithm,
+        "timesteps": planned_grid(each.settings),
+        "policies": {policy: means.loc[[RECORDED[policy][0]]].to_dict("list") for policy in shown},
+        "runs": [
+            {"seed": run.seed, "file": f"../{run.path.as_posix()}"}
+            | {
+                policy: shortest(returns[evaluations["seed"] == run.seed])
+                for policy, returns in shown.items()
+            }
+            for run in each.runs
+            if run in tables.there
+        ],
+    }
+
+
+def shortest(values: pd.Series) -> list[float]:
+    """The same numbers, whole ones without a decimal point."""
+    return [int(value) if value.is_integer() else value for value in values.tolist()]
 
 
 def ranking_rows(table: pd.DataFrame) -> Rows:

@@ -16,7 +16,7 @@ from selectolax.lexbor import LexborHTMLParser
 from suite import config
 from suite.claims import document as documents
 from suite.claims.page import SHOWN, of_case
-from suite.report import cards, explorer, report
+from suite.report import cards, report
 from suite.results.tables import read_table
 from tests.support import replication
 from tests.support.replication import FIGURES, ROOT
@@ -171,7 +171,7 @@ class TestExplorerData:
         seen = 0
         for environment in page.explorer["environments"]:
             for group in environment["random"]:
-                for policy, (mean, column) in explorer.RECORDED.items():
+                for policy, (mean, column) in report.RECORDED.items():
                     if policy not in group["policies"]:
                         continue
                     line = by_line[environment["name"], group["algorithm"], mean]
@@ -199,7 +199,7 @@ class TestExplorerData:
         assert taxi["fixed"] == []
 
     def test_every_colour_stands_out(self):
-        for colour in (*explorer.COLOURS.values(), *explorer.OTHERS):
+        for colour in (*report.COLOURS.values(), *report.OTHERS):
             assert 1.05 / (luminance(colour) + 0.05) >= 3
 
 
