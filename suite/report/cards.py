@@ -16,29 +16,6 @@ from suite.claims.rules import UNDECIDED
 NOT_RUN = "not run"
 EMPTY_LINE: dict[str, Any] = {"bar": [], "dots": [], "interval": None}
 BARS = ("share of runs", "difference of returns")
-CAPTIONS = {
-    "ratio of timesteps to threshold": (
-        "Timesteps of a baseline divided by POWR's, one dot per baseline; right of 1, POWR needs "
-        "fewer. An arrow: the baseline never gets there, at least this much."
-    ),
-    "difference of returns": (
-        "Comparisons with the four baselines at 1,000, 3,162, 10,000 ... timesteps: how many are "
-        "significantly higher (full colour), undecided (pale) and significantly lower (red)."
-    ),
-    "difference of band widths, share of the range": (
-        "Width of POWR's band over seeds minus a baseline's, as a share of the range of returns; "
-        "right of 0, POWR is less stable."
-    ),
-    "ratio of standard deviations": (
-        "Standard deviation of POWR's timesteps divided by a baseline's, one dot per baseline that "
-        "gets there; left of 1, POWR varies less."
-    ),
-    "coefficient of variation": (
-        "Standard deviation of POWR's timesteps divided by their mean, with its 95% interval; it "
-        "counts as stable left of the line."
-    ),
-    "share of runs": "How many seeds reach the return.",
-}
 
 
 class Axis(NamedTuple):
@@ -138,7 +115,7 @@ def chart(comparisons: pd.DataFrame, sentence: Sentence, level: float) -> dict[s
     return {
         "groups": {name: lines for name, lines in groups.items() if lines},
         "axis": axis_of(shown, statistic, sentence.parameters),
-        "caption": CAPTIONS[statistic],
+        "statistic": statistic,
     }
 
 
