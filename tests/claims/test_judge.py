@@ -8,7 +8,7 @@ from suite.claims import document, judge, page
 from suite.claims.document import Case
 from suite.claims.evaluations import Evaluations
 from suite.claims.rules import FAILS, HOLDS, UNDECIDED
-from tests.claims.test_rules import SPREAD, arriving
+from tests.claims.test_rules import SPREAD, reaching_at
 from tests.support.pointers import ROOT
 
 TEXT = document.load(ROOT / "claims.yaml")
@@ -18,7 +18,7 @@ BASELINES = TEXT.sets["authors"].baselines.values()
 
 
 def runs(environment, algorithm, times):
-    return arriving(times, high=6.0).assign(environment=environment, algorithm=algorithm)
+    return reaching_at(times, high=6.0).assign(environment=environment, algorithm=algorithm)
 
 
 @pytest.fixture(scope="module")

@@ -32,7 +32,7 @@ def steps_at(times, grid=GRID, high=1.0):
     return [np.where(np.array(grid) >= time, high, 0.0) for time in times]
 
 
-def arriving(times, grid=GRID, high=1.0):
+def reaching_at(times, grid=GRID, high=1.0):
     return rows(steps_at(times, grid, high), grid=grid)
 
 
@@ -60,18 +60,18 @@ def reaching(share, grid=GRID, seeds=7):
 
 
 NEVER = rows([0.0] * 7)
-SOON, LATE = arriving(1000 * SPREAD), arriving(10_000 * SPREAD)
+SOON, LATE = reaching_at(1000 * SPREAD), reaching_at(10_000 * SPREAD)
 LUCKY = np.array(steps_at(1000 * SPREAD))
 LUCKY[:, 0] = 1.0  # one lucky evaluation at first
-ALMOST = arriving([*(1000 * SPREAD[:6]), math.inf])
+ALMOST = reaching_at([*(1000 * SPREAD[:6]), math.inf])
 # Trained for less long than POWR needs, a baseline that has not reached it may be earlier yet.
 SHORT = rows([0.0] * 7, grid=[each for each in GRID if each <= 800])
 BRIEF = [each for each in GRID if each <= 5000]
-THREE = arriving(110 * SPREAD, grid=[100, 112, 126])
+THREE = reaching_at(110 * SPREAD, grid=[100, 112, 126])
 # What DQN samples is its exploration; policies are compared where both are on record.
 GREEDY_LATE = rows(steps_at(10_000 * SPREAD), sampled=steps_at(1000 * SPREAD))
 BOTH = rows(steps_at(2000 * SPREAD), sampled=steps_at(4000 * SPREAD))
-AT_4000 = arriving(4000 * SPREAD)
+AT_4000 = reaching_at(4000 * SPREAD)
 # Higher later, but lower at 1,000 timesteps.
 CROSSING = rows([curve + (np.array(GRID) < 3000) * -5 for curve in steps_at(3000 * SPREAD)])
 SLIGHTLY = rows([0.05 + k / 1000 for k in range(7)])
@@ -79,10 +79,10 @@ NOISE, FADING = np.random.default_rng(0).normal(size=(7, len(GRID))), np.linspac
 WILD, CALM = rows(NOISE * FADING), rows(0.05 * NOISE)
 FALLING = rows([np.tile([0, 1 + seed / 10], 41)[: len(GRID)] for seed in range(7)])
 RISING = rows([np.linspace(0, 1 + seed / 10, len(GRID)) for seed in range(7)])
-TIGHT, WIDE = arriving(1000 + 100 * SPREAD), arriving(10_000 * SPREAD**3)
+TIGHT, WIDE = reaching_at(1000 + 100 * SPREAD), reaching_at(10_000 * SPREAD**3)
 # A larger spread that is smaller beside its mean.
 FINE = list(range(100, 200_001, 100))
-NEAR, FAR = arriving(1000 * SPREAD, FINE), arriving(100_000 + 10_000 * SPREAD, FINE)
+NEAR, FAR = reaching_at(1000 * SPREAD, FINE), reaching_at(100_000 + 10_000 * SPREAD, FINE)
 LIMITS = {"largest_variation": 0.25, "largest_factor": 2}
 
 
@@ -95,9 +95,9 @@ LIMITS = {"largest_variation": 0.25, "largest_factor": 2}
         ("earlier", LATE, {"A2C": NEVER, "DQN": SOON}, {}, FAILS),
         ("earlier", NEVER, NEVER, {}, UNDECIDED),
         ("earlier", SOON, SHORT, {}, UNDECIDED),
-        ("earlier", rows(LUCKY), arriving(400 * SPREAD), {}, HOLDS),
-        ("earlier", rows(LUCKY), arriving(400 * SPREAD), {"times": "three in a row"}, FAILS),
-        ("earlier", rows(LUCKY), arriving(400 * SPREAD), {"times": "lasting"}, FAILS),
+        ("earlier", rows(LUCKY), reaching_at(400 * SPREAD), {}, HOLDS),
+        ("earlier", rows(LUCKY), reaching_at(400 * SPREAD), {"times": "three in a row"}, FAILS),
+        ("earlier", rows(LUCKY), reaching_at(400 * SPREAD), {"times": "lasting"}, FAILS),
         ("earlier", GREEDY_LATE, BOTH, {}, HOLDS),
         ("earlier", GREEDY_LATE, BOTH, {"policy": "greedy"}, FAILS),
         ("earlier", GREEDY_LATE, AT_4000, {}, FAILS),
@@ -124,8 +124,8 @@ LIMITS = {"largest_variation": 0.25, "largest_factor": 2}
         ("varies_less", FAR, NEAR, {}, FAILS),
         ("varies_less", FAR, NEAR, {"measure": "coefficient of variation"}, HOLDS),
         ("stable_amount", TIGHT, {}, LIMITS, HOLDS),
-        ("stable_amount", arriving(1000 * SPREAD**4), {}, LIMITS, FAILS),
-        ("stable_amount", arriving([*[1000] * 29, 2200]), {}, LIMITS, UNDECIDED),
+        ("stable_amount", reaching_at(1000 * SPREAD**4), {}, LIMITS, FAILS),
+        ("stable_amount", reaching_at([*[1000] * 29, 2200]), {}, LIMITS, UNDECIDED),
         ("stable_amount", ALMOST, {}, LIMITS, FAILS),
     ],
 )
@@ -178,7 +178,7 @@ def test_a_ratio_that_unfinished_runs_decide_is_a_bound():
     assert cell.verdict == HOLDS
     assert cell.comparisons[0].is_bound
     assert cell.comparisons[0].value == pytest.approx(GRID[-1] / 1000, rel=0.15)
-    half = arriving([1e4, 1.1e4, 1.2e4, *[math.inf] * 4])
+    half = reaching_at([1e4, 1.1e4, 1.2e4, *[math.inf] * 4])
     comparison = ask("earlier", SOON, half).comparisons[0]
     assert comparison.is_bound
     assert comparison.value < comparison.high == math.inf
