@@ -27,42 +27,44 @@ from suite.results.tables import read_table, to_csv
 SENTENCE = "quicker"
 VERDICTS = (HOLDS, UNDECIDED, FAILS)
 BASELINES = ("paper", "fixed-starts")  # the scales that have runs of baselines
-NUMBERS = ["ratio", "low", "high", "is_bound", "best", "reached"]
-NOT_SHOWN = ["seeds", "seeds_planned", *NUMBERS[:-1]]  # in multiverse.md
+# Columns on the best baseline, and the fields of its comparison.
+NUMBERS = {"ratio": "value", "low": "low", "high": "high", "is_bound": "is_bound"}
+NUMBERS |= {"best": "subject", "reached": "seeds"}
+NOT_SHOWN = ["seeds", "seeds_planned", "ratio", "low", "high", "is_bound", "best"]  # on the page
 
 
 def universes(
     study: Study, document: Document, table: pd.DataFrame, baselines: pd.DataFrame
 ) -> pd.DataFrame:
     """One row per combination; `table` has the evaluations of the multiverse's runs."""
-    by_digest = dict(iter(table.groupby(["environment", "combination"], sort=False)))
+    runs = pd.concat([baselines, table.assign(algorithm=table["combination"])])
+    evaluations = Evaluations(runs, document.greedy)
+    seeds = table.groupby(["environment", "combination"])["seed"].nunique()
     random_of = {fixed: name for name, fixed in document.fixed.items()}
     varied = choices(study)
     rows = []
     for each in study.combinations(config.MULTIVERSE):
-        runs = by_digest.get((each.environment, each.digest))
-        cell = judge(document, each, runs, baselines, random_of)
+        place = each.environment
+        name = random_of.get(place, place)
+        threshold = document.sentences[SENTENCE].cells[name]
+        cell = judge(document, evaluations, (place, each.digest), threshold)
         best = cell.comparisons[0] if cell.comparisons else None
-        numbers = best and (
-            best.value,
-            best.low,
-            best.high,
-            best.is_bound,
-            best.subject,
-            best.seeds,
+        # The study's own POWR, whose settings are the best evidenced.
+        usual = study.algorithms[each.algorithm].settings_on(
+            study.environments[place].settings_of or place
         )
         row = {
-            "environment": random_of.get(each.environment, each.environment),
-            "start": "fixed" if each.environment in random_of else "random",
+            "environment": name,
+            "start": "fixed" if place in random_of else "random",
             "tier": each.tier,
-            "best_evidenced": is_best_evidenced(study, each, varied),
-            **{key: as_text(settings_of(each).get(key)) for key in varied},
-            "seeds": 0 if runs is None else runs["seed"].nunique(),
+            "best_evidenced": all(setting(each, key) == usual.get(key) for key in varied),
+            **{key: as_text(setting(each, key)) for key in varied},
+            "seeds": seeds.get((place, each.digest), 0),
             "seeds_planned": each.seeds,
             "verdict": cell.verdict,
             "effect": cell.effect or cell.reason,
         }
-        rows.append(row | dict(zip(NUMBERS, numbers or [None] * len(NUMBERS), strict=True)))
+        rows.append(row | {name: best and getattr(best, of) for name, of in NUMBERS.items()})
     return pd.DataFrame(rows).map(rounded)
 
 
@@ -70,12 +72,11 @@ def choices(study: Study) -> list[str]:
     """The settings that differ between combinations, in the order of the study."""
     combinations = study.combinations(config.MULTIVERSE)
     names = dict.fromkeys(key for each in combinations for key in each.varied)
-    texts = {key: {as_text(settings_of(each).get(key)) for each in combinations} for key in names}
-    return [key for key in names if len(texts[key]) > 1]
+    return [key for key in names if len({as_text(setting(each, key)) for each in combinations}) > 1]
 
 
-def settings_of(each: Combination) -> dict[str, Any]:
-    return each.settings["algorithm"]["settings"]
+def setting(each: Combination, key: str) -> Any:
+    return each.settings["algorithm"]["settings"].get(key)
 
 
 def as_text(value: Any) -> str:
@@ -85,37 +86,19 @@ def as_text(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-def is_best_evidenced(study: Study, each: Combination, varied: Sequence[str]) -> bool:
-    """Whether it has the settings of the study's own POWR, as far as they differ between any."""
-    environment = study.environments[each.environment].settings_of or each.environment
-    usual = study.algorithms[each.algorithm].settings_on(environment)
-    return all(settings_of(each).get(key) == usual.get(key) for key in varied)
-
-
 def judge(
-    document: Document,
-    each: Combination,
-    runs: pd.DataFrame | None,
-    baselines: pd.DataFrame,
-    random_of: dict[str, str],
+    document: Document, evaluations: Evaluations, powr: tuple[str, str], threshold: float
 ) -> Cell:
-    """The main sentence by its rule, against every baseline with these starts."""
-    place = each.environment
-    present = set(baselines.loc[baselines["environment"] == place, "algorithm"])
+    """The main sentence by its rule, against every baseline with the same starts."""
     keys = {
-        f"{name}, {key}": (place, algorithm)
-        for key, settings in document.sets.items()
+        f"{name}, {source}": (powr[0], algorithm)
+        for source, settings in document.sets.items()
         for name, algorithm in settings.baselines.items()
-        if algorithm in present
+        if (powr[0], algorithm) in evaluations
     }
-    if runs is None:
-        return Cell(reason="no run of POWR")
-    if not keys:
+    if not keys and powr in evaluations:
         return Cell(reason="no run of a baseline with these starts")
-    table = pd.concat([baselines, runs.assign(algorithm="universe")])
-    evaluations = Evaluations(table, document.greedy)
-    threshold = document.sentences[SENTENCE].cells[random_of.get(place, place)]
-    return earlier(Question(evaluations, (place, "universe"), keys, threshold, document.level))
+    return earlier(Question(evaluations, powr, keys, threshold, document.level))
 
 
 def counts(table: pd.DataFrame) -> pd.DataFrame:
