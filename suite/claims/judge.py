@@ -9,10 +9,11 @@ at the paper scale, of the runs with fixed starts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
@@ -31,28 +32,6 @@ POWR = "powr"
 TOGETHER = {"paper": ("fixed-starts",)}
 DIGITS = 6  # those that another processor computes alike
 KEY = ["protocol", "settings", "sentence", "environment", "threshold"]
-
-
-class Judged(NamedTuple):
-    """A cell, or what becomes of it if one choice of its rule is changed."""
-
-    protocol: str
-    settings: str
-    sentence: str
-    environment: str
-    threshold: float
-    choice: str  # the name of the change; empty for the cell as it is judged
-    cell: Cell
-
-
-def judge_all(document: Document, evaluations: Evaluations) -> Iterator[Judged]:
-    """Every cell of every sentence, and each once more for each choice of its rule."""
-    for case in document.cases:
-        for name, sentence in document.sentences.items():
-            for choice, changes in {"": {}, **sentence.sensitivities}.items():
-                for environment, threshold in sentence.cells.items():
-                    cell = judge(document, evaluations, name, case, environment, changes)
-                    yield Judged(*case, name, environment, threshold, choice, cell)
 
 
 def judge(
@@ -80,15 +59,21 @@ def judge(
     return RULES[text.rule](question, **options)
 
 
-def tabulate(judged: Iterable[Judged]) -> dict[str, pd.DataFrame]:
-    """cells, comparisons, sentences and sensitivity by name; NaN where there is no number."""
+def tabulate(document: Document, evaluations: Evaluations) -> dict[str, pd.DataFrame]:
+    """cells, comparisons, sentences and sensitivity by name; NaN where there is no number.
+
+    Each cell of each sentence is judged, and once more for each choice of its rule.
+    """
     numbers = list(Comparison._fields[1:])
     cells, comparisons = [], []
-    for *key, choice, cell in judged:
-        rows = [dict(zip(KEY, key, strict=True)) | each._asdict() for each in cell.comparisons]
-        first = rows[0] if rows else dict(zip(KEY, key, strict=True))
-        cells.append(first | cell._asdict() | {"choice": choice})
-        comparisons += [] if choice else rows
+    for case, (name, sentence) in product(document.cases, document.sentences.items()):
+        changes = {"": {}, **sentence.sensitivities}
+        for choice, (environment, threshold) in product(changes, sentence.cells.items()):
+            cell = judge(document, evaluations, name, case, environment, changes[choice])
+            key = dict(zip(KEY, (*case, name, environment, threshold), strict=True))
+            rows = [key | each._asdict() for each in cell.comparisons]
+            cells.append((rows[0] if rows else key) | cell._asdict() | {"choice": choice})
+            comparisons += [] if choice else rows
     columns = [*KEY, "choice", "verdict", "effect", "reason", *numbers]
     everything = pd.DataFrame(cells, columns=columns).map(rounded)
     as_judged = everything[everything["choice"] == ""].drop(columns="choice")
@@ -151,7 +136,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         evaluations = Evaluations(
             pd.concat([each.evaluations for each in scales], ignore_index=True), document.greedy
         )
-        tables = tabulate(judge_all(document, evaluations)) | {"theory": tabulate_theory(document)}
+        tables = tabulate(document, evaluations) | {"theory": tabulate_theory(document)}
         missing = sum(len(each.missing) for each in scales)
         text = page.render(document, tables, deviations, options.scale, missing)
         folder = options.out_dir or results / options.scale

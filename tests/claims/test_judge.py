@@ -33,7 +33,7 @@ def evaluations():
 
 @pytest.fixture(scope="module")
 def tables(evaluations):
-    return judge.tabulate(judge.judge_all(TEXT, evaluations))
+    return judge.tabulate(TEXT, evaluations)
 
 
 def test_a_protocol_says_whose_runs_start_where(evaluations):
