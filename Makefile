@@ -5,6 +5,7 @@ CORES ?= $(shell env -u OMP_NUM_THREADS nproc 2>/dev/null || sysctl -n hw.ncpu)
 BIN := .venv/bin
 READY := .venv/.ready
 DOCS_READY := .venv/.ready-docs
+FAULTS := faults or workflow
 
 # Where HOME cannot be written to, as in containers with --user, caches are in the project.
 ifndef XDG_CACHE_HOME
@@ -76,7 +77,7 @@ $(DOCS_READY): requirements-docs.txt $(READY)
 	@touch $@
 
 faults: $(READY) ## kill, fill and corrupt a running workflow, and what it trains again; needs root
-	$(BIN)/python -m pytest -m "faults or workflow" tests/faults tests/workflow
+	$(BIN)/python -m pytest --numprocesses $(CORES) --dist loadfile -m "$(FAULTS)" tests/faults tests/workflow
 
 slurm-test: $(READY) ## the smoke scale on a one-node Slurm (needs Debian's slurm-wlm and munge)
 	$(BIN)/python -m pytest -m slurm

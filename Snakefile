@@ -22,7 +22,7 @@ from suite import SuiteError
 from suite.config import check_model, load
 from suite.config.models import AUTHORS, MULTIVERSE, POWR, Workflow
 from suite.config.reading import content_of
-from suite.failures import failure_summary
+from suite.failures import check_room, failure_summary
 
 min_version("9.0")
 
@@ -36,6 +36,7 @@ try:
     STUDY = load(SETTINGS.study)
     SCALE, PARTIAL = SETTINGS.scale or STUDY.default_scale, SETTINGS.partial
     COMBINATIONS = STUDY.combinations(SCALE)
+    check_room(STUDY.folder)
 except SuiteError as error:
     sys.exit(f"snakemake: {error}")
 RESULTS = STUDY.results / SCALE

@@ -1,77 +1,45 @@
 """The algorithms of the study by name, imported when they are trained or their settings checked.
 
 `class: rmax` in envs.yaml means the class at `CLASSES["rmax"]`; a study adds classes of its own.
-A class takes an environment, a seed and its settings, and implements the interface that every
-agent of the suite has. This example acts at random:
-
-    class RandomActions:
-        num_timesteps = 0
-
-        def __init__(self, env, *, seed, noise=1.0):
-            self.env, self.rng, self.noise = env, np.random.default_rng(seed), noise
-
-        def learn(self, timesteps, callback):
-            self.env.reset(seed=0)
-            while self.num_timesteps < timesteps:
-                _, _, terminated, truncated, _ = self.env.step(self.rng.integers(2))
-                if terminated or truncated:
-                    self.env.reset()
-                self.num_timesteps += 1
-                if callback(self) is False:  # evaluates; False means stop
-                    break
-            return self
-
-        def predict(self, observations, deterministic=True):
-            return self.rng.integers(2, size=len(observations)), None
-
-`action_probabilities(observations)` is needed only if envs.yaml sets `sampled: true`. The
-constructor raises ValueError for a setting or an environment that the algorithm cannot handle. The
-class may take `make_env`, `agent_seed` and `training_seed` instead of `env` and `seed`.
+A class takes an environment, a seed and its settings: examples/my_agent.py is a whole one.
+`learn(timesteps, callback)` calls the callback with the agent after every timestep and stops if it
+returns False; `num_timesteps` counts them; `predict(observations, deterministic=True)` returns a
+batch of actions and None. `action_probabilities(observations)` is needed only if envs.yaml sets
+`sampled: true`. The constructor raises ValueError for a setting or an environment that the
+algorithm cannot handle. The class may take `make_env`, `agent_seed` and `training_seed` instead of
+`env` and `seed`.
 """
 
 import functools
 import importlib
 import importlib.util
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 OWN = {"powr": "powr:POWR"}
 CLASSICAL = {
-    "cme_value_iteration": "baselines.classic.cme_value_iteration:CMEValueIteration",
-    "dyna_q": "baselines.classic.dyna_q:DynaQ",
-    "lspi": "baselines.classic.lspi:LSPI",
-    "optimistic_q": "baselines.classic.optimistic_q:OptimisticQ",
-    "psrl": "baselines.classic.psrl:PSRL",
-    "random_play": "baselines.classic.random_play:RandomPlay",
-    "rmax": "baselines.classic.rmax:RMax",
-    "sarsa_lambda": "baselines.classic.sarsa_lambda:SarsaLambda",
+    "cme_value_iteration": "baselines.classical.cme_value_iteration:CMEValueIteration",
+    "dyna_q": "baselines.classical.q_learning:DynaQ",
+    "lspi": "baselines.classical.lspi:LSPI",
+    "optimistic_q": "baselines.classical.q_learning:OptimisticQ",
+    "psrl": "baselines.classical.psrl:PSRL",
+    "random_play": "baselines.classical.agent:RandomPlay",
+    "rmax": "baselines.classical.rmax:RMax",
+    "sarsa_lambda": "baselines.classical.sarsa_lambda:SarsaLambda",
 }
 DEEP = {
-    "a2c": "baselines.deep.a2c:A2C",
-    "dqn": "baselines.deep.dqn:DQN",
-    "ppo": "baselines.deep.ppo:PPO",
-    "trpo": "baselines.deep.trpo:TRPO",
+    "a2c": "baselines.sb3:A2C",
+    "dqn": "baselines.sb3:DQN",
+    "ppo": "baselines.sb3:PPO",
+    "trpo": "baselines.sb3:TRPO",
 }
 BUILT_IN = {**OWN, **CLASSICAL, **DEEP}
 CLASSES = dict(BUILT_IN)  # and those of the studies that were loaded
-# Those whose sampled policy is only their exploration, and no policy to be judged by.
-EXPLORERS = frozenset({"dqn"})
-# Arguments that the suite passes to a constructor, so envs.yaml cannot set them.
-GIVEN = frozenset(
-    {
-        "self",
-        "env",
-        "observation_space",
-        "action_space",
-        "make_env",
-        "seed",
-        "agent_seed",
-        "training_seed",
-        "device",
-    }
-)
+# Arguments that a constructor gets from the suite, or from its wrapper in `sb3`: no settings.
+GIVEN = {"self", "env", "make_env", "seed", "agent_seed", "training_seed"}
+GIVEN |= {"observation_space", "action_space", "device"}
 
 
 def register(classes: Mapping[str, str], folder: Path) -> None:
@@ -111,8 +79,13 @@ def settings_of(algorithm: type[Any]) -> dict[str, inspect.Parameter]:
     If a constructor forwards further keywords, they are those of its base class or of its
     `model_class`.
     """
+    constructors = [
+        vars(base)["__init__"] for base in algorithm.__mro__[:-1] if "__init__" in vars(base)
+    ]
+    if hasattr(algorithm, "model_class"):
+        constructors.append(algorithm.model_class.__init__)
     found: dict[str, inspect.Parameter] = {}
-    for constructor in _constructors(algorithm):
+    for constructor in constructors:
         parameters = inspect.signature(constructor).parameters
         found = {**parameters, **found}
         if not any(each.kind is each.VAR_KEYWORD for each in parameters.values()):
@@ -122,11 +95,3 @@ def settings_of(algorithm: type[Any]) -> dict[str, inspect.Parameter]:
         for name, parameter in found.items()
         if name not in GIVEN and parameter.kind is not parameter.VAR_KEYWORD
     }
-
-
-def _constructors(algorithm: type[Any]) -> Iterator[Any]:
-    for base in algorithm.__mro__[:-1]:
-        if "__init__" in vars(base):
-            yield vars(base)["__init__"]
-    if hasattr(algorithm, "model_class"):
-        yield algorithm.model_class.__init__

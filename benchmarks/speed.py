@@ -1,4 +1,4 @@
-"""Speed and growth of the solver, one table per question: `make bench`.
+"""Speed and growth of the solver, one table per question.
 
     python -m benchmarks.speed [--only TABLE ...] [--quick] [--repeats N] [--out FOLDER]
 
@@ -11,12 +11,11 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import multiprocessing
 import os
-import statistics
-import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -40,10 +39,9 @@ CALLS = 2000  # of predict
 GAMMA, STEP_SIZE, REGULARIZATION = 0.99, 0.1, 1e-6
 EPISODE = 200
 CHUNK = 2048  # rows of one product: large enough for BLAS to run at full speed
-STEPS = 200  # of mirror descent in one measurement of the tabular path
 SMOOTH = [0.3, 0.03]  # bandwidth of the kernel with which the literal algorithm is timed
 
-Row = dict[str, Any]
+Row = dict[str, Any]  # one round: floats are measurements, all else is the same in each round
 
 
 # -- measuring ------------------------------------------------------------------------------------
@@ -55,64 +53,46 @@ def timed(task: Callable[[], Any]) -> tuple[float, Any]:
     return time.process_time() - start, result
 
 
-def in_own_process(name: str, *arguments: object) -> Any:
+def in_own_process(task: Callable[..., Row], *arguments: Any) -> Row:
     """What a function of this module returns, in a process whose memory is its own."""
-    call = f"print(json.dumps({name}(*json.loads(sys.argv[1]))))"
-    program = f"import json, sys; from benchmarks.speed import {name}; {call}"
-    command = [sys.executable, "-c", program, json.dumps(arguments)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, check=True, cwd=provenance.ROOT)  # noqa: S603
-    return json.loads(done.stdout)
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        return pool.submit(task, *arguments).result()
 
 
-def spread(column: str, values: Iterable[float]) -> Row:
-    """The median of some measurements and their range, in three columns."""
-    values = list(values)
-    low, high = min(values), max(values)
-    return {column: statistics.median(values), f"{column} min": low, f"{column} max": high}
-
-
-def spreads(rounds: list[Row]) -> Row:
-    """The spread of each measurement over the rounds; counts, the same in each, as they are."""
-    row: Row = {}
-    for column, value in rounds[0].items():
-        each = [measured[column] for measured in rounds]
-        row |= {column: value} if isinstance(value, int) else spread(column, each)
-    return row
-
-
-def publish(name: str, question: str, rows: list[Row], out: Path) -> None:
-    """Print the medians, and write medians and ranges with every digit."""
+def publish(name: str, question: str, rounds: Iterable[Row], out: Path) -> None:
+    """Print the median of each measurement over the rounds; write it with its range, all digits."""
     import pandas as pd  # not above: the memory of a process that is measured would include it
 
-    frame = pd.DataFrame(rows)
-    medians = frame.loc[:, [not column.endswith((" min", " max")) for column in frame]]
+    frame = pd.DataFrame(rounds)
+    same = [column for column in frame if frame[column].dtype != float]
+    table = frame.groupby(same, sort=False).agg(["median", "min", "max"])
+    medians = table.xs("median", axis=1, level=1).reset_index()
     print(f"\n{question}\n\n{medians.to_string(index=False, float_format='{:,.3g}'.format)}")
-    write_together({out / f"{name}.csv": frame.to_csv(index=False)})
+    table.columns = [f"{column} {kind}".removesuffix(" median") for column, kind in table]
+    write_together({out / f"{name}.csv": table.reset_index().to_csv(index=False)})
 
 
 # -- a whole training -----------------------------------------------------------------------------
 
 
-def june(quick: bool, repeats: int) -> list[Row]:
+def june(quick: bool, repeats: int) -> Iterator[Row]:
     """POWR on MountainCar-v0 with the authors' settings: Gaussian (0.1, 0.01)."""
-    runs = ((1000, repeats), (2000, 1)) if quick else ((3000, repeats), (30_000, 1))
-    return [
-        {"timesteps": n, **spreads([in_own_process("train", n) for _ in range(rounds)])}
-        for n, rounds in runs
-    ]
+    short, long = (1000, 2000) if quick else (3000, 30_000)
+    for timesteps in [short] * repeats + [long]:
+        yield in_own_process(train, timesteps)
 
 
-def train(timesteps: int) -> dict[str, float]:
-    with threadpoolctl.threadpool_limits(1):
-        agent = POWR("MountainCar-v0", kernel=Gaussian([0.1, 0.01]), seed=SEED)
-        seconds, _ = timed(lambda: agent.learn(timesteps))
-        peak = provenance.peak_memory_bytes()
-        states = agent.data.columns()[0]
-        observations = states[np.linspace(0, len(states) - 1, CALLS).astype(int)]
-        predicting, _ = timed(
-            lambda: [agent.predict(each, deterministic=True) for each in observations]
-        )
+def train(timesteps: int) -> Row:
+    agent = POWR("MountainCar-v0", kernel=Gaussian([0.1, 0.01]), seed=SEED)
+    seconds, _ = timed(lambda: agent.learn(timesteps))
+    peak = provenance.peak_memory_bytes()
+    states = agent.data.columns()[0]
+    observations = states[np.linspace(0, len(states) - 1, CALLS).astype(int)]
+    predicting, _ = timed(
+        lambda: [agent.predict(each, deterministic=True) for each in observations]
+    )
     return {
+        "timesteps": timesteps,
         "rank": agent.model_.rank_ if agent.model_ else 0,
         "epochs": agent.n_plans_,
         "seconds": seconds,
@@ -124,42 +104,33 @@ def train(timesteps: int) -> dict[str, float]:
 # -- growth ---------------------------------------------------------------------------------------
 
 
-def growth(quick: bool, repeats: int) -> list[Row]:
+def growth(quick: bool, repeats: int) -> Iterator[Row]:
     """Fit and 10 PMD steps on n MountainCar transitions, 500 dictionary points."""
-    if quick:
-        return grow((500, 1000, 2000), 100, 2, repeats)
-    return grow((4000, 8000, 16000, 32000, 64000, 128_000), 500, 10, repeats)
+    sizes = (500, 1000, 2000) if quick else (4000, 8000, 16000, 32000, 64000, 128_000)
+    for _ in range(repeats):
+        for n in sizes:
+            yield in_own_process(grow, n, *((100, 2) if quick else (500, 10)))
 
 
 def million(quick: bool, repeats: int) -> list[Row]:
     """One fit and one step on an eighth of the data and on all; the exponent between them."""
     n, rank = (4000, 100) if quick else (1_000_000, 500)
-    points = grow((n // 8, n), rank, 1, 1)
-    exponent = math.log(points[1]["seconds"] / points[0]["seconds"], 8)
-    return [points[0], points[1] | {"exponent": exponent}]
+    eighth, whole = (in_own_process(grow, size, rank, 1) for size in (n // 8, n))
+    return [eighth, whole | {"exponent": math.log(whole["seconds"] / eighth["seconds"], 8)}]
 
 
-def grow(sizes: tuple[int, ...], rank: int, steps: int, repeats: int) -> list[Row]:
-    rounds = [
-        [in_own_process("grown", n, rank, steps) for n in sizes] for _ in range(repeats)
-    ]  # each round has all sizes
-    return [
-        {"n": n, "steps": steps, **spreads([points[i] for points in rounds])}
-        for i, n in enumerate(sizes)
-    ]
-
-
-def grown(n: int, rank: int, steps: int) -> dict[str, float]:
+def grow(n: int, rank: int, steps: int) -> Row:
     """Seconds of a fit, a step and its plain BLAS product; the peak memory without the product."""
     data = explore(n)
-    with threadpoolctl.threadpool_limits(1):
-        base = provenance.peak_memory_bytes()
-        model = new_model(rank)
-        fit, _ = timed(lambda: model.fit(*data))
-        descent, _ = timed(lambda: descend(model, steps))
-        peak = provenance.peak_memory_bytes()
-        product, _ = timed(lambda: multiply(n, rank))
+    base = provenance.peak_memory_bytes()
+    model = new_model(rank)
+    fit, _ = timed(lambda: model.fit(*data))
+    descent, _ = timed(lambda: descend(model, steps))
+    peak = provenance.peak_memory_bytes()
+    product, _ = timed(lambda: multiply(n, rank))
     return {
+        "n": n,
+        "steps": steps,
         "rank": model.rank_,
         "seconds": fit + descent,
         "fit": fit,
@@ -194,20 +165,17 @@ def multiply(n: int, rank: int) -> None:
         np.matmul(left[rows].T, right[rows], out=product)
 
 
-def episode(quick: bool, repeats: int) -> list[Row]:
+def episode(quick: bool, repeats: int) -> Iterator[Row]:
     """Adding 200 transitions to n by partial_fit, against a fit from nothing."""
     n, rank = (2000, 100) if quick else (100_000, 500)
     data = explore(n + repeats * EPISODE)
     model = new_model(rank).fit(*data.rows(slice(n)))
-    added, refitted = [], []
     for size in range(n, n + repeats * EPISODE, EPISODE):
-        new = data.rows(slice(size, size + EPISODE))
-        everything = data.rows(slice(size + EPISODE))
-        added.append(timed(lambda new=new: model.partial_fit(*new))[0])
-        refitted.append(timed(lambda data=everything: new_model(rank).fit(*data))[0])
-    ratios = (slow / fast for slow, fast in zip(refitted, added, strict=True))
-    row = {"n": n, "rank": model.rank_, **spread("added", added), **spread("refitted", refitted)}
-    return [row | spread("refitted / added", ratios)]
+        new, everything = slice(size, size + EPISODE), slice(size + EPISODE)
+        added, _ = timed(partial(model.partial_fit, *data.rows(new)))
+        refitted, _ = timed(partial(new_model(rank).fit, *data.rows(everything)))
+        row = {"n": n, "rank": model.rank_, "added": added, "refitted": refitted}
+        yield row | {"refitted / added": refitted / added}
 
 
 # -- Algorithm 1 as printed -----------------------------------------------------------------------
@@ -222,7 +190,7 @@ CASES: list[tuple[Kernel, str, dict[str, Any]]] = [
 ]
 
 
-def printed_algorithm(quick: bool, repeats: int) -> list[Row]:
+def printed_algorithm(quick: bool, repeats: int) -> Iterator[Row]:
     """One fit and one PMD step on n MountainCar transitions, against Algorithm 1.
 
     Algorithm 1: powr/literal.py, its Gram matrices by Python loops (timed once). Algebra: the same
@@ -231,35 +199,34 @@ def printed_algorithm(quick: bool, repeats: int) -> list[Row]:
     """
     sizes = (200, 400) if quick else (1000, 2000, 4000)
     data = explore(sizes[-1])
-    return [compare(*case, data.rows(slice(n)), repeats) for n in sizes for case in CASES]
+    for n in sizes:
+        for case in CASES:
+            for number in range(repeats):
+                yield compare(*case, data.rows(slice(n)), with_loops=number == 0)
 
 
 def compare(
-    kernel: Kernel, method: str, options: dict[str, Any], data: Transitions, repeats: int
+    kernel: Kernel, method: str, options: dict[str, Any], data: Transitions, with_loops: bool
 ) -> Row:
     def fit_and_step() -> tuple[WorldModel, NDArray]:
         settings: Any = {"regularization": REGULARIZATION, "method": method, **options}
         model = WorldModel(kernel, N_ACTIONS, **settings).fit(*data)
         return model, descend(model, steps=1) / STEP_SIZE
 
-    seconds, algebra_seconds, loops = [], [], None
-    for _ in range(repeats):
-        one, (model, coefficients) = timed(fit_and_step)
-        other, printed = timed(partial(algebra, kernel, data))
-        seconds.append(one)
-        algebra_seconds.append(other)
-    if kernel == Gaussian(SMOOTH):
+    seconds, (model, coefficients) = timed(fit_and_step)
+    algebra_seconds, printed = timed(partial(algebra, kernel, data))
+    loops = math.nan
+    if with_loops and kernel == Gaussian(SMOOTH):
         loops, printed = timed(partial(loop_by_loop, data))
-    q, q_printed = (
-        model.function(coefficients)(data.next_states),
-        kernel(data.next_states, data.states) @ printed,
-    )
+    q = model.function(coefficients)(data.next_states)
+    q_printed = kernel(data.next_states, data.states) @ printed
     errors = np.abs(q - q_printed).max(axis=1) / np.abs(q_printed).max(axis=1)
-    ratios = (slow / fast for slow, fast in zip(algebra_seconds, seconds, strict=True))
-    row = {"n": len(data.actions), "kernel": repr(kernel), "method": method, "rank": model.rank_}
-    row |= {**spread("seconds", seconds), "Algorithm 1": loops, "off Algorithm 1": errors.max()}
-    row |= {"times faster": loops and loops / statistics.median(seconds)}
-    return row | spread("algebra", algebra_seconds) | spread("times faster than algebra", ratios)
+    return {
+        **{"n": len(data.actions), "kernel": repr(kernel), "method": method, "rank": model.rank_},
+        **{"seconds": seconds, "Algorithm 1": loops, "times faster": loops / seconds},
+        **{"algebra": algebra_seconds, "times faster than algebra": algebra_seconds / seconds},
+        "off Algorithm 1": errors.max(),
+    }
 
 
 def loop_by_loop(data: Transitions) -> NDArray:
@@ -288,37 +255,14 @@ def algebra(kernel: Kernel, data: Transitions) -> NDArray:
     return c[:, None] * E
 
 
-# -- the tabular path -----------------------------------------------------------------------------
-
-
-def tabular(quick: bool, repeats: int) -> list[Row]:
-    """PMD steps a second in the empirical MDP that a training ends with."""
-    rows = []
-    for name, timesteps in (("FrozenLake-v1", 10_000), ("Taxi-v3", 150_000)):
-        agent = POWR(name, seed=SEED).learn(1000 if quick else timesteps)
-        model = agent.model_
-        uniform = np.zeros((len(model.states_), agent.n_actions))
-        steps = partial(mirror_descent, model, uniform, steps=STEPS, step_size=1.0, gamma=GAMMA)
-        speeds = [STEPS / timed(steps)[0] for _ in range(repeats)]
-        row = {"environment": name, "states": len(model.states_)}
-        rows.append(row | spread("PMD steps a second", speeds))
-    return rows
-
-
 BENCHMARKS = {
-    "printed-algorithm": printed_algorithm,
-    "growth": growth,
-    "million": million,
-    "episode": episode,
-    "june": june,
-    "tabular": tabular,
+    each.__name__.replace("_", "-"): each
+    for each in (printed_algorithm, growth, million, episode, june)
 }
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.speed", description=__doc__.splitlines()[0]
-    )
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.speed", description=__doc__)
     parser.add_argument("--only", nargs="+", choices=BENCHMARKS, default=list(BENCHMARKS))
     parser.add_argument("--quick", action="store_true", help="small sizes, to see that all runs")
     parser.add_argument("--repeats", type=int, default=3, help="rounds (default: %(default)s)")

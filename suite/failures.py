@@ -1,12 +1,18 @@
 """The end of a workflow that failed: which jobs failed, their logs, and the last line of each.
 
-Snakemake reports a failure when it happens, in a long run thousands of lines earlier.
+Snakemake reports a failure when it happens, in a long run thousands of lines earlier. Where it
+cannot write its own files it shows a traceback, so a full disk is found before it begins.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
+
+from suite import SuiteError
+
+NEEDED_FILES, NEEDED_BYTES = 100, 1_000_000  # logs and records of one workflow, without its results
 
 FAILED = re.compile(
     r"^Error in rule (?P<rule>\w+):\n"
@@ -37,3 +43,13 @@ def last_line(log: Path) -> str:
     text = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
     silence = "killed before it wrote anything; out of memory?"
     return next(reversed(text.strip().splitlines()), silence)
+
+
+def check_room(folder: Path) -> None:
+    """Refuse to begin on a disk without room for the workflow's own files."""
+    disk = os.statvfs(folder)
+    remedy = f"on the disk of {folder.absolute()}: delete some files, or work on another disk"
+    if disk.f_files and disk.f_favail < NEEDED_FILES:  # some file systems count no inodes
+        raise SuiteError(f"{disk.f_favail} free inodes {remedy}")
+    if (free := disk.f_bavail * disk.f_frsize) < NEEDED_BYTES:
+        raise SuiteError(f"{free:,} free bytes {remedy}")

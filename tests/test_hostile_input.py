@@ -80,46 +80,18 @@ def refused(capsys, folder, door, extra, *messages):
     assert content(folder) == before
 
 
-# -- envs.yaml: what a model refuses is in tests/config, here is what comes later ------------------
-
-LAKE, POWR = ("environments", "FrozenLake-v1"), ("algorithms", "powr", "settings")
-STUDIES = {
-    "unknown id": (*LAKE, "id", "NoSuchLake-v1", "NoSuchLake"),
-    "unknown module": (*LAKE, "id", "no_such_module:Lake-v1", "no_such_module"),
-    "unknown argument": (*LAKE, "kwargs", {"depth": 3}, "'depth'"),
-    "other fingerprint": (*LAKE, "fingerprint", "0" * 64, "has fingerprint 0000"),
-    "unknown setting": (*POWR, {"speed": 9}, "powr.settings: speed is not"),
-    "gamma of two": (*POWR, {"gamma": 2}, "gamma must be"),
-    "unknown kernel": (*POWR, {"kernel": {"name": "Cosine"}}, "'Cosine' is not one of Dirac, Exp"),
-    "no bandwidth": (*POWR, {"kernel": {"name": "Gaussian"}}, "bandwidth"),
-}
+# -- files: what a model refuses is in tests/config, here is what comes later ----------------------
 
 
-@pytest.mark.parametrize("case", STUDIES.values(), ids=STUDIES)
-def test_a_study_that_cannot_run(folder, capsys, case):
-    *parents, last, value, message = case
-    study = place = yaml.safe_load((folder / "envs.yaml").read_text())
-    for key in parents:
-        place = place[key]
-    place[last] = value
-    (folder / "envs.yaml").write_text(yaml.safe_dump(study, sort_keys=False))
-    refused(capsys, folder, "run", "", message)
+def put(*keys, value):
+    """Change one value of envs.yaml."""
 
-
-@pytest.mark.parametrize("door", DOORS)
-def test_every_door_refuses_a_file_that_is_no_study(folder, capsys, door):
-    (folder / "envs.yaml").write_text("scales: !!python/object/apply:os.mkdir [made]\n")
-    refused(capsys, folder, door, "", "envs.yaml:")
-
-
-# -- claims.yaml, deviations.yaml, run files ------------------------------------------------------
-
-
-def replace(name, old, new):
     def change(folder):
-        text = (folder / name).read_text()
-        assert old in text
-        (folder / name).write_text(text.replace(old, new, 1))
+        study = place = yaml.safe_load((folder / "envs.yaml").read_text())
+        for key in keys[:-1]:
+            place = place[key]
+        place[keys[-1]] = value
+        write("envs.yaml", yaml.safe_dump(study, sort_keys=False))(folder)
 
     return change
 
@@ -128,37 +100,44 @@ def write(name, text):
     return lambda folder: (folder / name).write_text(text)
 
 
-def first_run(folder, suffix):
-    return sorted(folder.glob(f"results/tiny/*/*/seed*{suffix}"))[0]
-
-
-def edit_run(suffix, edit):
+def replace(name, old, new):
     def change(folder):
-        path = first_run(folder, suffix)
-        path.write_text(edit(path.read_text()))
+        text = (folder / name).read_text()
+        assert old in text
+        write(name, text.replace(old, new, 1))(folder)
 
     return change
 
 
-CLAIMS = "claims.yaml"
-CLAIMS_DOCUMENT = documents.load(ROOT / CLAIMS)
+def edit_run(suffix, edit=None):
+    """Change a run file or the JSON beside it, or remove it."""
+
+    def change(folder):
+        path = sorted(folder.glob(f"results/tiny/*/*/seed*{suffix}"))[0]
+        path.write_text(edit(path.read_text())) if edit else path.unlink()
+
+    return change
+
+
+LAKE, POWR = ("environments", "FrozenLake-v1"), ("algorithms", "powr", "settings")
+CLAIMS, DEVIATIONS = "claims.yaml", "deviations.yaml"
+EIGHT, NINE = "touches: [taxi-eight]", "touches: [taxi-nine]"
+CODE = "scales: !!python/object/apply:os.mkdir [made]\n"
+UNKNOWN, NO_BANDWIDTH = {"kernel": {"name": "Cosine"}}, {"kernel": {"name": "Gaussian"}}
 FILES = {
+    "unknown module": ("run", put(*LAKE, "id", value="no_module:Lake-v1"), "no_module"),
+    "unknown argument": ("run", put(*LAKE, "kwargs", value={"depth": 3}), "'depth'"),
+    "other fingerprint": ("run", put(*LAKE, "fingerprint", value="0" * 64), "has fingerprint 0000"),
+    "unknown kernel": ("run", put(*POWR, value=UNKNOWN), "'Cosine' is not one of Dirac, Exp"),
+    "no bandwidth": ("run", put(*POWR, value=NO_BANDWIDTH), "bandwidth"),
+    **{f"code, {door}": (door, write("envs.yaml", CODE), "envs.yaml:") for door in DOORS},
     "claims of text": ("claims", write(CLAIMS, "all hold"), "'all hold'"),
     "unknown rule": ("claims", replace(CLAIMS, "rule: earlier", "rule: later"), "'later'"),
-    "unknown claim": (
-        "claims",
-        replace("deviations.yaml", "touches: [taxi-eight]", "touches: [taxi-nine]"),
-        "taxi-nine is not one of",
-    ),
+    "unknown claim": ("claims", replace(DEVIATIONS, EIGHT, NINE), "taxi-nine is not one of"),
     "empty verdicts": ("report", write("results/tiny/cells.csv", ""), "csv: is not a table"),
-    "cut short": ("aggregate", edit_run(".csv", lambda text: text[:-9]), "csv_sha256 differs"),
-    "JSON too deep": (
-        "aggregate",
-        edit_run(".json", lambda text: "[" * 10**5),
-        "is not the JSON of a",
-    ),
-    "JSON removed": ("aggregate", lambda at: first_run(at, ".json").unlink(), ".json is missing"),
-    "run removed": ("aggregate", lambda at: first_run(at, ".csv").unlink(), "1 of 12 runs are"),
+    "JSON too deep": ("aggregate", edit_run(".json", lambda _: "[" * 10**5), "not the JSON of a"),
+    "JSON removed": ("aggregate", edit_run(".json"), ".json is missing"),
+    "run removed": ("aggregate", edit_run(".csv"), "1 of 12 runs are"),
 }
 
 
@@ -179,7 +158,6 @@ LINES = {
     "unknown learner": ("run", "--algorithm sarsa", "sarsa is not one of powr, dqn"),
     "negative seed": ("run", "--seed -1", "--seed -1: must be a whole number"),
     "out without a suffix": ("run", "--out results", "must name a file that ends in .csv"),
-    "name of another run": ("run", "--out seed7-0123456789ab.csv", "of another seed"),
 }
 
 
@@ -237,6 +215,7 @@ def test_an_environment_that_misbehaves_in_the_middle_of_training(folder, capsys
 
 # -- anything at all ------------------------------------------------------------------------------
 
+CLAIMS_DOCUMENT = documents.load(ROOT / CLAIMS)
 FRAGMENTS = st.sampled_from(
     [*"{}[]:,-?&*!|>'\"%@`#\n\t \\", "- ", ": ", "!!python/object:os.x", "<<: *a", "&a ", "..", "/"]
 )

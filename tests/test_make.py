@@ -1,4 +1,4 @@
-"""Machines that lack Python, HOME or Git: one line that says what, or a way round it."""
+"""Set-up on the machines that there are: without Python, HOME or Git, with Windows' line ends."""
 
 import os
 import shutil
@@ -7,31 +7,29 @@ from pathlib import Path
 
 import pytest
 
-from tests.workflow.repository import working_files
+from tests.workflow.repository import IGNORED, Repository, jobs, working_files
 
 ROOT = Path(__file__).parents[1]
-TOOLS = ("make", "sh", "grep", "awk", "nproc", "env", "test")
+TOOLS = ("make", "sh", "grep", "awk", "nproc", "env", "test", "printenv")
 
 
 @pytest.fixture
 def make(tmp_path):
     """Runs make on a copy of the Makefile, in a folder whose name the shell would expand."""
-    folder = tmp_path / "a $HOME"
+    folder, tools = tmp_path / "a $HOME", tmp_path / "tools"
     folder.mkdir()
+    tools.mkdir()
     shutil.copy(ROOT / "Makefile", folder)
     for name in ("requirements.txt", "pyproject.toml"):
         (folder / name).touch()
-    tools = tmp_path / "tools"
-    tools.mkdir()
     for name in TOOLS:
         (tools / name).symlink_to(shutil.which(name))
 
     def run(*arguments, **environment):
-        environment = {"PATH": str(tools), "HOME": str(tmp_path), **environment}
         return subprocess.run(
             ["make", "--no-print-directory", *arguments],
             cwd=folder,
-            env=environment,
+            env={"PATH": str(tools), "HOME": str(tmp_path), **environment},
             capture_output=True,
             text=True,
         )
@@ -50,7 +48,6 @@ def test_no_python_is_one_line(make):
 
 def test_caches_are_in_the_project_without_a_home(make, tmp_path):
     show = ("--eval", "show: ; @printenv XDG_CACHE_HOME PYTHONSAFEPATH || true", "show")
-    (tmp_path / "tools/printenv").symlink_to(shutil.which("printenv"))
     absent = make(*show, HOME="/absent", PYTHONSAFEPATH="1").stdout
     assert absent == f"{tmp_path}/a $HOME/.snakemake/cache\n"
     assert make(*show).stdout == ""
@@ -58,8 +55,60 @@ def test_caches_are_in_the_project_without_a_home(make, tmp_path):
     assert given == f"{os.devnull}\n"
 
 
+def test_figures_are_made_although_no_time_asks_for_it(make, tmp_path):
+    """In an unpacked archive all times may be equal."""
+    ready, archive = tmp_path / "a $HOME/.venv/.ready", Repository(tmp_path / "archive")
+    ready.parent.mkdir()
+    ready.touch()
+    (line,) = [line for line in make("-n", "figures").stdout.splitlines() if "snakemake" in line]
+    _, *arguments = line.partition("--config ")[2].split()
+    ignored = shutil.ignore_patterns(*IGNORED, "extension", "tests")
+    shutil.copytree(ROOT, archive.folder, ignore=ignored, copy_function=shutil.copyfile)
+    for scale in ("paper", "fixed-starts", "multiverse"):  # not shipped, there from then on
+        (archive.folder / f"results/{scale}/evaluations.csv").touch()
+    for path in archive.folder.rglob("*"):
+        os.utime(path, (1_700_000_000, 1_700_000_000))
+    done = archive.snakemake("partial=true", "--dry-run", *arguments, scale="paper")
+    assert done.returncode == 0, done.stderr
+    made = {job.rule for job in jobs(done.stdout + done.stderr)}
+    assert {"aggregate", "figure", "claims", "report", "multiverse_aggregate", "readme"} <= made
+
+
 def test_an_archive_without_git_has_the_same_files(tmp_path):
     for name in ("suite/command.py", "results/paper/runs.csv", ".venv/bin/python", "logs/a.log"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
     assert working_files(tmp_path) == ["suite/command.py"]
+
+
+@pytest.fixture
+def repository(tmp_path):
+    """A repository with a README, our attributes and our continuous integration."""
+    folder = Repository(tmp_path / "origin")
+    (folder.folder / ".ci").mkdir(parents=True)
+    for name in (".gitattributes", "README.md", ".ci/run"):
+        shutil.copy(ROOT / name, folder.folder / name)
+    folder.git("init", "--quiet")
+    folder.commit()
+    return folder
+
+
+def test_git_leaves_line_ends_as_they_are(repository, tmp_path):
+    repository.git("clone", "--quiet", "--config", "core.autocrlf=true", ".", tmp_path / "clone")
+    assert (tmp_path / "clone/README.md").read_bytes() == (ROOT / "README.md").read_bytes()
+
+
+def test_integration_fails_if_a_shipped_product_changes(repository, tmp_path):
+    make = tmp_path / "make"
+    for changes, code in [("", 0), ('[ "$1" != figures ] || echo more >> README.md', 1)]:
+        make.write_text(f"#!/bin/sh\n{changes}\n")
+        make.chmod(0o755)
+        path = f"{tmp_path}:{os.environ['PATH']}"
+        done = subprocess.run(
+            [repository.folder / ".ci/run"],
+            env={**os.environ, "PATH": path},
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == code
+        assert ("README.md" in done.stderr) == bool(code)

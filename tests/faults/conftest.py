@@ -4,28 +4,25 @@ import shutil
 
 import pytest
 
-from tests.faults.study import Study
+from tests.faults.study import EVERYTHING, Study
 from tests.workflow.repository import copy_unused, copy_working_tree
 
-TINY = {"seeds": 2, "algorithms": ["powr", "a2c"], "timesteps": {"FrozenLake-v1": 150}}
-
-# Runs that are killed at a known moment.
-SINGLE = {
+# POWR in finite and in box states, and a baseline with sixteen normalised environments at once.
+TINY = {
     "seeds": 1,
     "algorithms": ["powr", "a2c-authors"],
-    "timesteps": {"MountainCar-v0": 500},
-    "overrides": {"a2c-authors": {"MountainCar-v0": 20000}},
+    "timesteps": {"FrozenLake-v1": 150, "MountainCar-v0": 500},
 }
+BRANCH = {"tier": "any", "environments": ["FrozenLake-v1"], "settings": {"step_size": [0.1, 1.0]}}
 MULTIVERSE = {
     "algorithm": "powr",
     "timesteps": {"FrozenLake-v1": 150},
-    "seeds": {"FrozenLake-v1": 2},
-    "settings": {"step_size": [0.1, 1.0]},
+    "seeds": 1,
+    "branches": [BRANCH],
 }
 
 
-def add_runs(study):
-    study["scales"]["single"] = SINGLE
+def vary(study):
     study["multiverse"] = MULTIVERSE
     study["algorithms"]["powr"]["environments"]["MountainCar-v0"]["method"] = "nystrom"
 
@@ -35,12 +32,11 @@ def reference(tmp_path_factory):
     study = Study(tmp_path_factory.mktemp("reference"), {})
     copy_working_tree(study.folder)
     study.add_tiny_scale(TINY)
-    study.edit_study(add_runs)
+    study.edit_study(vary)
     study.drop_theorems()
-    singles = [path for algorithm in SINGLE["algorithms"] for path in study.targets(algorithm)]
-    done = study.snakemake("--", "all", "multiverse_runs", *singles, cores=2)
+    done = study.snakemake(*EVERYTHING, cores=2)
     assert done.returncode == 0, done.stderr
-    assert len(study.run_files()) == 4 + 4 + 2
+    assert len(study.run_files()) == 4 + 2
     study.expected = study.results()
     return study
 

@@ -6,11 +6,12 @@ import contextlib
 import os
 import signal
 import subprocess
+import time
 from pathlib import Path
 
-from suite import config
 from tests.workflow.repository import Repository
 
+EVERYTHING = ("--", "all", "multiverse_runs")
 SECONDS_TO_END = 900  # only hanging takes so long, even on a crowded machine
 
 Identity = tuple[int, int]
@@ -22,11 +23,6 @@ class Study(Repository):
     def __init__(self, folder: Path, expected: dict[str, bytes]) -> None:
         super().__init__(folder)
         self.expected = expected
-
-    def targets(self, algorithm: str) -> list[str]:
-        """The run files of the scale `single`."""
-        runs = config.load(self.folder / "envs.yaml").scales["single"].runs()
-        return [f"results/{run.path}" for run in runs if run.algorithm == algorithm]
 
     def run_files(self) -> list[Path]:
         return sorted(self.folder.glob("results/*/*/*/seed*.csv"))
@@ -57,13 +53,11 @@ class Study(Repository):
             assert path.with_suffix(".json").exists()
         return {path: identity(path) for path in self.run_files()}
 
-    def finish(self, *arguments: str, kept: dict[Path, Identity], only: str = "tiny/") -> None:
-        """The same command again ends as if never disturbed, and does not make kept files again."""
-        done = self.snakemake(*arguments, cores=2)
+    def finish(self, kept: dict[Path, Identity]) -> None:
+        """Everything again ends as if never disturbed, and does not make kept files again."""
+        done = self.snakemake(*EVERYTHING, cores=2)
         assert done.returncode == 0, done.stderr
-        wanted = {name: text for name, text in self.expected.items() if only in name}
-        assert wanted
-        assert self.results() == wanted
+        assert self.results() == self.expected
         assert self.leftovers() == []
         assert {path: identity(path) for path in kept} == kept
 
@@ -79,6 +73,12 @@ def kill(process: subprocess.Popen[str]) -> None:
     if process.poll() is None:
         os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
+
+
+def wait_for_training(study: Study, process: subprocess.Popen[str]) -> None:
+    while not study.training_logs():
+        assert process.poll() is None
+        time.sleep(0.05)
 
 
 def wait_for_end(process: subprocess.Popen[str]) -> str:

@@ -29,8 +29,8 @@ gymnasium.register("Broken-v0", entry_point=Broken, max_episode_steps=5)
 def add_broken(content):
     broken = {"id": "broken:Broken-v0", "kwargs": {}, "thresholds": [0]}
     content["environments"]["Broken-v0"] = broken
-    content["scales"]["tiny"]["algorithms"] = ["powr"]
-    content["scales"]["tiny"]["timesteps"]["Broken-v0"] = 150
+    places = {"FrozenLake-v1": 150, "Broken-v0": 150}
+    content["scales"]["tiny"] = {"seeds": 2, "algorithms": ["powr"], "timesteps": places}
 
 
 def test_a_failing_job_is_tried_twice_and_stops_no_other(fresh):

@@ -10,11 +10,11 @@ from collections import Counter
 
 import pytest
 
-from tests.faults.study import identity, kill, wait_for_end
+from tests.faults.study import EVERYTHING, identity, kill, wait_for_end, wait_for_training
 
 pytestmark = pytest.mark.faults
 
-KILLS = 20
+KILLS = 10
 GRACEFUL = "Will exit after finishing currently running jobs"
 
 
@@ -49,7 +49,7 @@ def kill_at_random(study, process, rng):
     return process.returncode == -signal.SIGKILL
 
 
-def test_twenty_kills(fresh):
+def test_ten_kills_of_everything(fresh):
     """Each kill is followed by a resume, which may be killed in turn."""
     rng = random.Random(6)  # noqa: S311
     finished_at_kill = Counter()
@@ -58,35 +58,35 @@ def test_twenty_kills(fresh):
         study, kept = fresh(f"study{studies}"), {}
         studies += 1
         while finished_at_kill.total() < KILLS:
-            process = study.start(cores=2)
+            process = study.start(*EVERYTHING, cores=2)
             if not kill_at_random(study, process, rng):
                 assert process.returncode == 0
                 break
             kept |= study.check_finished()
             finished_at_kill[len(kept)] += 1
             study.snakemake("--unlock")
-        study.finish(kept=kept)
+        study.finish(kept)
     assert len(finished_at_kill) > 2
-
-
-def wait_for_training(study, process):
-    while not study.training_logs():
-        assert process.poll() is None
-        time.sleep(0.05)
 
 
 @pytest.mark.parametrize(
     ("signum", "message"),
-    [(signal.SIGTERM, GRACEFUL), (signal.SIGINT, "Terminating processes on user request")],
-    ids=["SIGTERM", "SIGINT"],
+    [
+        pytest.param(signal.SIGTERM, GRACEFUL, id="SIGTERM"),
+        pytest.param(signal.SIGINT, "Terminating processes", id="SIGINT", marks=pytest.mark.slow),
+    ],
 )
 def test_stopping_by_signal(fresh, signum, message):
     """As sent by a terminal or at shutdown: to all processes. No unlocking is needed."""
     rng = random.Random(int(signum))  # noqa: S311
-    for number in range(3):
+    for number in range(2):
         study = fresh(f"stopped{number}")
-        process = study.start(cores=2)
+        process = study.start(*EVERYTHING, cores=2)
         wait_for_training(study, process)
+        if number == 0:
+            second = study.snakemake(*EVERYTHING)
+            assert second.returncode != 0
+            assert "cannot be locked" in second.stderr
         wait_for_writes(study, process, rng.randint(0, 6))
         time.sleep(rng.uniform(0.1, 1))  # in its first moments Python itself shows a traceback
         os.killpg(process.pid, signum)
@@ -95,15 +95,16 @@ def test_stopping_by_signal(fresh, signum, message):
         assert message in errors, errors
         assert "Traceback" not in errors, errors
         assert study.leftovers() == []
-        study.finish(kept=study.check_finished())
+        study.finish(study.check_finished())
 
 
+@pytest.mark.slow
 def test_sigterm_again_and_again(fresh):
     """At the moments in which the main thread holds the lock that the handler of SIGTERM takes."""
     rng = random.Random(9)  # noqa: S311
     study, kept = fresh("stopped"), {}
-    for moment in ("Select jobs to execute", "Finished jobid") * 3:
-        process = study.start(cores=2)
+    for moment in ("Select jobs to execute", "Finished jobid") * 2:
+        process = study.start(*EVERYTHING, cores=2)
         wait_for_line(process, moment)
         for _ in range(10):
             process.terminate()
@@ -114,7 +115,7 @@ def test_sigterm_again_and_again(fresh):
         assert study.leftovers() == []
         kept |= study.check_finished()
     assert kept
-    study.finish(kept=kept)
+    study.finish(kept)
 
 
 def wait_for_line(process, text):

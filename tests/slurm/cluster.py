@@ -119,24 +119,17 @@ def configure(folder: Path, cpus: int) -> dict[str, str]:
 @contextlib.contextmanager
 def daemon(log: Path, command: tuple[str, ...], environment: Mapping[str, str]) -> Iterator[None]:
     """Run a program in the foreground of a session of its own, and end the whole session."""
-    program = shutil.which(command[0], path=SYSTEM_PATH)
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            [program, *command[1:]],
-            env=environment,
-            stdout=output,
-            stderr=output,
-            start_new_session=True,
-        )
-    try:
-        yield
-    finally:
-        process.terminate()
+    line = [shutil.which(command[0], path=SYSTEM_PATH), *command[1:]]
+    streams = {"stdout": log.open("wb"), "stderr": subprocess.STDOUT}
+    with subprocess.Popen(line, env=environment, start_new_session=True, **streams) as process:
         try:
-            process.wait(timeout=30)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+            yield
+        finally:
+            process.terminate()
+            try:
+                process.wait(timeout=30)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
 
 
 def slurm(environment: Mapping[str, str], *command: str) -> str:
@@ -148,21 +141,7 @@ def wait_for(condition: Callable[[], bool], name: str, folder: Path) -> None:
     deadline = time.monotonic() + SECONDS_TO_START
     while not condition():
         if time.monotonic() > deadline:
-            logs = "\n".join(
-                f"{path.name}: {line}"
-                for path in sorted([*folder.glob("*.out"), *folder.glob("*.log")])
-                for line in path.read_text(errors="replace").splitlines()[-5:]
-            )
-            raise TimeoutError(f"waited {SECONDS_TO_START} s in vain until {name}:\n{logs}")
+            logs = [*folder.glob("*.out"), *folder.glob("*.log")]
+            ends = [f"{log.name}: {log.read_text(errors='replace')[-500:]}" for log in logs]
+            raise TimeoutError("\n".join([f"waited in vain until {name}:", *ends]))
         time.sleep(0.2)
-
-
-def processes_of(folder: Path) -> list[str]:
-    """Running processes that were started for the cluster in the folder."""
-    mark = f"SLURM_CONF={folder}/".encode()
-    found = []
-    for process in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            if mark in (process / "environ").read_bytes():
-                found.append((process / "cmdline").read_text().replace("\0", " "))
-    return found
