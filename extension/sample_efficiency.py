@@ -191,7 +191,7 @@ def main() -> None:
     table = read_table(study.results / SCALE / "ranking.csv")
     draw = partial(ranking.draw, columns=2)
     page_file = study.results / SCALE / "table.md"
-    figures = render.files(draw, table, study.folder / "figures" / "sample_efficiency")
+    figures = render.files(draw, [table], study.folder / "figures" / "sample_efficiency")
     write_together({**figures, page_file: "\n\n".join(page(study)) + "\n"})
 
 

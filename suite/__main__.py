@@ -16,11 +16,11 @@ VERBS = {
     "run": ("suite.training.run", "train one algorithm on one environment with one seed"),
     "aggregate": ("suite.results.aggregate", "the tables of a scale, from its run files"),
     "figure": ("suite.plots.render", "one figure, from the tables of a scale"),
-    "claims": ("suite.claims.command", "the verdict on each claim of the paper"),
+    "claims": ("suite.claims.judge", "the verdict on each claim of the paper"),
     "report": ("suite.report.report", "the page that shows a scale: results/SCALE/report.html"),
     "theory": ("suite.theory.tables", "the tables of the paper's theorems by numbers"),
     "multiverse": ("suite.multiverse", "POWR under every plausible combination of settings"),
-    "readme": ("suite.readme", "the README's answer and table, from the paper scale"),
+    "readme": ("suite.claims.page", "the README's answer and table, from the paper scale"),
     "verify": ("suite.release.verify", "make what is shipped again, and compare"),
 }
 

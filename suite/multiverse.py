@@ -16,12 +16,10 @@ from typing import Any
 import pandas as pd
 
 from suite import config, markdown
-from suite.claims import document as documents
-from suite.claims.cells import FAILS, HOLDS, UNDECIDED, Question
-from suite.claims.document import Document
-from suite.claims.rules import earlier
-from suite.claims.runs import Evaluations
-from suite.claims.tables import rounded
+from suite.claims.document import Document, load
+from suite.claims.evaluations import Evaluations
+from suite.claims.judge import rounded
+from suite.claims.rules import FAILS, HOLDS, UNDECIDED, Cell, Question, earlier
 from suite.command import make_parser, write_result
 from suite.config import Combination, Study
 from suite.results.tables import read_table, to_csv
@@ -29,30 +27,45 @@ from suite.results.tables import read_table, to_csv
 SENTENCE = "quicker"
 VERDICTS = (HOLDS, UNDECIDED, FAILS)
 BASELINES = ("paper", "fixed-starts")  # the scales that have runs of baselines
-NUMBERS = ("ratio", "low", "high", "is_bound", "best")
+# Columns on the best baseline, and the fields of its comparison.
+NUMBERS = {"ratio": "value", "low": "low", "high": "high", "is_bound": "is_bound"}
+NUMBERS |= {"best": "subject", "reached": "seeds"}
+NOT_SHOWN = ["seeds", "seeds_planned", "ratio", "low", "high", "is_bound", "best"]  # on the page
 
 
 def universes(
     study: Study, document: Document, table: pd.DataFrame, baselines: pd.DataFrame
 ) -> pd.DataFrame:
     """One row per combination; `table` has the evaluations of the multiverse's runs."""
-    by_digest = dict(iter(table.groupby(["environment", "combination"], sort=False)))
+    runs = pd.concat([baselines, table.assign(algorithm=table["combination"])])
+    evaluations = Evaluations(runs, document.greedy)
+    seeds = table.groupby(["environment", "combination"])["seed"].nunique()
+    random_of = {fixed: name for name, fixed in document.fixed.items()}
     varied = choices(study)
     rows = []
     for each in study.combinations(config.MULTIVERSE):
-        runs = by_digest.get((each.environment, each.digest))
-        name, start = plain_name(document, each.environment)
+        place = each.environment
+        name = random_of.get(place, place)
+        threshold = document.sentences[SENTENCE].cells[name]
+        cell = judge(document, evaluations, (place, each.digest), threshold)
+        best = cell.comparisons[0] if cell.comparisons else None
+        # The study's own POWR, whose settings are the best evidenced.
+        usual = study.algorithms[each.algorithm].settings_on(
+            study.environments[place].settings_of or place
+        )
         row = {
             "environment": name,
-            "start": start,
+            "start": "fixed" if place in random_of else "random",
             "tier": each.tier,
-            "best_evidenced": is_best_evidenced(study, each),
+            "best_evidenced": all(setting(each, key) == usual.get(key) for key in varied),
             **{key: as_text(setting(each, key)) for key in varied},
-            "seeds": 0 if runs is None else runs["seed"].nunique(),
+            "seeds": seeds.get((place, each.digest), 0),
             "seeds_planned": each.seeds,
+            "verdict": cell.verdict,
+            "effect": cell.effect or cell.reason,
         }
-        rows.append(row | judge(document, each, runs, baselines))
-    return pd.DataFrame(rows)
+        rows.append(row | {name: best and getattr(best, of) for name, of in NUMBERS.items()})
+    return pd.DataFrame(rows).map(rounded)
 
 
 def choices(study: Study) -> list[str]:
@@ -73,74 +86,41 @@ def as_text(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-def is_best_evidenced(study: Study, each: Combination) -> bool:
-    """Whether it has the settings of the study's own POWR, as far as they differ between any."""
-    environment = study.environments[each.environment].settings_of or each.environment
-    usual = study.algorithms[each.algorithm].settings_on(environment)
-    return all(setting(each, key) == usual.get(key) for key in choices(study))
-
-
-def plain_name(document: Document, environment: str) -> tuple[str, str]:
-    """The environment without its starts, and the starts."""
-    for name, fixed in document.fixed.items():
-        if environment == fixed:
-            return name, "fixed"
-    return environment, "random"
-
-
 def judge(
-    document: Document, each: Combination, runs: pd.DataFrame | None, baselines: pd.DataFrame
-) -> dict[str, Any]:
-    """The verdict of the main sentence's rule, against every baseline with these starts."""
-    place = each.environment
-    present = set(baselines.loc[baselines["environment"] == place, "algorithm"])
-    rivals = {
-        f"{name}, {key}": (place, algorithm)
-        for key, settings in document.sets.items()
+    document: Document, evaluations: Evaluations, powr: tuple[str, str], threshold: float
+) -> Cell:
+    """The main sentence by its rule, against every baseline with the same starts."""
+    keys = {
+        f"{name}, {source}": (powr[0], algorithm)
+        for source, settings in document.sets.items()
         for name, algorithm in settings.baselines.items()
-        if algorithm in present
+        if (powr[0], algorithm) in evaluations
     }
-    if runs is None or not rivals:
-        reason = "no run of POWR" if runs is None else "no run of a baseline with these starts"
-        return {"verdict": UNDECIDED, "effect": reason}
-    evaluations = Evaluations(
-        pd.concat([baselines, runs.assign(algorithm="universe")]), set(document.greedy)
-    )
-    threshold = document.sentences[SENTENCE].cells[plain_name(document, place)[0]]
-    question = Question(evaluations, (place, "universe"), rivals, threshold, document.level)
-    cell = earlier(question)
-    row: dict[str, Any] = {"verdict": cell.verdict, "effect": cell.effect or cell.reason}
-    if cell.comparisons:
-        best = cell.comparisons[0]
-        low, high = best.interval
-        row |= {"ratio": rounded(best.value), "low": rounded(low), "high": rounded(high)}
-        row |= {"is_bound": best.is_bound, "best": best.subject, "reached": best.seeds}
-    return row
+    if not keys and powr in evaluations:
+        return Cell(reason="no run of a baseline with these starts")
+    return earlier(Question(evaluations, powr, keys, threshold, document.level))
 
 
 def counts(table: pd.DataFrame) -> pd.DataFrame:
     """How many combinations have each verdict, by environment and tier."""
-    rows = []
-    for (environment, tier), group in table.groupby(["environment", "tier"], sort=False):
-        found = group["verdict"].value_counts()
-        row = {"environment": environment, "tier": tier, "combinations": len(group)}
-        rows.append(row | {verdict: int(found.get(verdict, 0)) for verdict in VERDICTS})
-    return pd.DataFrame(rows)
+    each = {verdict: (table["verdict"] == verdict).astype(int) for verdict in VERDICTS}
+    counted = table.assign(combinations=1, **each).groupby(["environment", "tier"], sort=False)
+    return counted[["combinations", *VERDICTS]].sum().reset_index()
 
 
 def render(table: pd.DataFrame) -> str:
     """multiverse.md: the counts, and a row per combination."""
-    counted = counts(table)
     finished, planned = table["seeds"].sum(), table["seeds_planned"].sum()
-    shown = [name for name in table if name not in ("seeds", "seeds_planned", *NUMBERS)]
-    rows = table[shown].map(lambda value: "" if pd.isna(value) else str(value)).to_numpy().tolist()
+    shown = table.drop(columns=NOT_SHOWN).map(lambda value: "" if pd.isna(value) else str(value))
     parts = [
         "# POWR under every plausible combination of settings",
         "A combination holds if POWR needs significantly fewer timesteps than every baseline, "
         "under either of its settings, with the same starts.",
         f"{finished} of {planned} runs are finished.",
-        markdown.table([list(counted), *counted.astype(str).to_numpy().tolist()]),
-        markdown.table([shown, *rows]),
+        *(
+            markdown.table([list(rows), *rows.astype(str).to_numpy().tolist()])
+            for rows in (counts(table), shown)
+        ),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -157,7 +137,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         folder = results / config.MULTIVERSE
         table = universes(
             study,
-            documents.load(options.claims),
+            load(options.claims),
             read_table(folder / "evaluations.csv"),
             baselines[baselines["algorithm"] != "powr"],
         )

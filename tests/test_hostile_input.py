@@ -6,6 +6,7 @@ line of powr in tests/powr/test_cli.py, and saved agents in tests/powr/test_stor
 
 import copy
 import shutil
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from suite import SuiteError, config
-from suite.claims import command, deviations
 from suite.claims import document as documents
+from suite.claims import judge
 from suite.config import Study
 from suite.report import report
 from suite.results import aggregate
@@ -29,7 +30,7 @@ ROOT = Path(__file__).parents[1]
 DOORS = {
     "run": (training.main, "--env FrozenLake-v1 --algorithm powr --seed 0 --out out.csv"),
     "aggregate": (aggregate.main, ""),
-    "claims": (command.main, ""),
+    "claims": (judge.main, ""),
     "report": (report.main, ""),
 }
 LAKE_FINGERPRINT = "772fc8b107c89df6c910bac798c30dea53758a43db18df74b6b0a03cf7147ec0"
@@ -226,7 +227,8 @@ TEXT_LIKE_YAML = st.lists(FRAGMENTS | st.text(max_size=3) | st.integers().map(st
 def test_any_text_is_plain_data_or_refused(tmp_path_factory, text):
     file = tmp_path_factory.getbasetemp() / "any.yaml"
     file.write_text(text, encoding="utf-8", errors="surrogatepass")
-    for load in (config.load, documents.load, lambda path: deviations.load(path, CLAIMS_DOCUMENT)):
+    deviations = partial(documents.load_deviations, document=CLAIMS_DOCUMENT)
+    for load in (config.load, documents.load, deviations):
         with pytest.raises(SuiteError) as caught:
             load(file)
         assert str(caught.value).startswith(str(file))

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from suite import config, readme
-from suite.claims import document
+from suite import config
+from suite.claims import document, page
 from suite.release import verify
 from suite.training.algorithms import saves_agent
 
@@ -43,6 +43,6 @@ def test_run_files_are_those_of_the_study(committed):
 
 
 def test_readme_shows_what_the_tables_say():
-    text = (ROOT / readme.README).read_text(encoding="utf-8")
+    text = (ROOT / page.README).read_text(encoding="utf-8")
     study, claims = config.load(ROOT / "envs.yaml"), document.load(ROOT / "claims.yaml")
-    assert readme.renew(text, readme.parts(study, claims, ROOT / "results/paper")) == text, RENEW
+    assert page.renew(text, page.readme_parts(study, claims, ROOT / "results/paper")) == text, RENEW

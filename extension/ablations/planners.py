@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from extension.ablations.choices import COLOUR, draw_panels, draw_row
-from suite.plots.style import KNOWN
+from suite.plots.render import KNOWN
 
 TABLES = ("planners",)
 COLOURS = {

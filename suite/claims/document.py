@@ -1,22 +1,33 @@
-"""claims.yaml: what the paper says, the rule that judges each sentence, and its options."""
+"""claims.yaml: the paper's sentences and the rules that judge them; and deviations.yaml.
+
+deviations.yaml has every deviation from the paper or its authors' code, and what it touches.
+"""
 
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, get_type_hints
+from typing import Annotated, Any, Literal, NamedTuple, get_type_hints
 
 import pydantic
 from pydantic import Field
 
 from suite import config
 from suite.claims.rules import RULES
-from suite.claims.theorems import RULES as THEOREM_RULES
-from suite.claims.theorems import parameters_of
-from suite.config.models import Block, Id, Text
+from suite.config.models import Block, Id, Text, UniqueTexts
+from suite.theory.rules import RULES as THEOREM_RULES
+from suite.theory.rules import Outcome
 
 Starts = Literal["random", "fixed"]
 TestId = Annotated[str, pydantic.StringConstraints(pattern=r"^tests/.+\.py::.+$")]
+
+
+class Case(NamedTuple):
+    """A protocol with a set of settings of the baselines."""
+
+    protocol: str
+    settings: str
 
 
 class Protocol(Block):
@@ -46,21 +57,6 @@ class Sentence(Block):
     cells: Annotated[dict[str, int | float], Field(min_length=1)]
     sensitivities: dict[str, dict[str, Any]] = Field(default={})
 
-    @pydantic.model_validator(mode="after")
-    def _options_are_the_rule_s(self) -> Self:
-        known = options_of(self.rule)
-        for options in ({}, *self.sensitivities.values()):
-            # The policy is not an option of a rule, but of every question.
-            asked = {key: each for key, each in options.items() if key != "policy"}
-            try:
-                known.model_validate({**self.parameters, **asked})
-            except pydantic.ValidationError as error:
-                fault = error.errors(include_url=False)[0]
-                raise ValueError(
-                    f"{self.rule}: {'.'.join(map(str, fault['loc']))}: {fault['msg']}"
-                ) from None
-        return self
-
 
 class Untested(Block):
     """A sentence of the paper that no run here decides, and why."""
@@ -82,6 +78,10 @@ class Theorem(Block):
     parameters: dict[str, Any]
     tests: list[TestId] = Field(default=[])
 
+    def judge(self) -> Outcome:
+        rule = THEOREM_RULES[self.rule]
+        return rule(**dict(options_of(rule).model_validate(self.parameters)))
+
 
 class Document(Block):
     level: Annotated[float, Field(gt=0, lt=1)]
@@ -93,26 +93,71 @@ class Document(Block):
     untested: list[Untested]
     theory: list[Theorem]
 
+    @property
+    def cases(self) -> list[Case]:
+        return [Case(protocol, name) for protocol in self.protocols for name in self.sets]
+
+    def title(self, case: Case) -> str:
+        return f"{self.protocols[case.protocol].label}; {self.sets[case.settings].label}"
+
     def started(self, environment: str, starts: Starts) -> str:
         """The study's name of an environment with these starts."""
         return self.fixed.get(environment, environment) if starts == "fixed" else environment
 
 
-def options_of(rule: str) -> type[pydantic.BaseModel]:
-    """The options of a rule, as a model: its keyword arguments."""
-    function = RULES[rule]
-    hints = get_type_hints(function, include_extras=True)
+class Deviation(Block):
+    id: Id
+    of: Literal["the study", "POWR"]
+    what: Text  # what is stated, and what is done
+    why: Text
+    effect: Text  # as measured or expected
+    touches: UniqueTexts  # ids of the sentences and theorems that it may bear on
+    settings: UniqueTexts  # of envs.yaml, as name.key
+
+
+class Deviations(Block):
+    # What the paper, its authors' code or a library states, in the form of envs.yaml.
+    stated: dict[str, dict[str, dict[str, Any]]]
+    deviations: list[Deviation]
+
+
+def options_of(rule: Callable[..., Any]) -> type[pydantic.BaseModel]:
+    """The options of a rule as a model: its arguments, but for the question that it is asked."""
+    hints = get_type_hints(rule, include_extras=True)
     fields: Any = {
         name: (hints[name], ... if each.default is each.empty else each.default)
-        for name, each in inspect.signature(function).parameters.items()
-        if each.kind is each.KEYWORD_ONLY
+        for name, each in inspect.signature(rule).parameters.items()
+        if name != "question"
     }
-    return pydantic.create_model(rule, __config__=pydantic.ConfigDict(extra="forbid"), **fields)
+    return pydantic.create_model(rule.__name__, __base__=Block, **fields)
 
 
 def load(path: str | Path) -> Document:
+    """Read and check claims.yaml."""
     document = config.check_model(config.read_yaml(path), Document, path)
     config.check_unique((each.id for each in document.theory), path)
-    for theorem in document.theory:
-        parameters_of(theorem.rule, theorem.parameters, path, theorem.id)
+
+    def check(rule: Callable[..., Any], options: Mapping[str, Any], *place: str) -> None:
+        config.check_model(dict(options), options_of(rule), path, *place)
+
+    for name, sentence in document.sentences.items():
+        rule = RULES[sentence.rule]
+        check(rule, sentence.parameters, "sentences", name, "parameters")
+        for choice, options in sentence.sensitivities.items():
+            # The policy is not an option of a rule, but of every question.
+            changed = {key: value for key, value in options.items() if key != "policy"}
+            place = ("sentences", name, "sensitivities", choice)
+            check(rule, sentence.parameters | changed, *place)
+    for each in document.theory:
+        check(THEOREM_RULES[each.rule], each.parameters, "theory", each.id, "parameters")
     return document
+
+
+def load_deviations(path: str | Path, document: Document) -> Deviations:
+    """Read and check deviations.yaml."""
+    found = config.check_model(config.read_yaml(path), Deviations, path)
+    config.check_unique((each.id for each in found.deviations), path)
+    known = [*document.sentences, *(theorem.id for theorem in document.theory)]
+    for each in found.deviations:
+        config.check_known(each.touches, known, f"{path}: {each.id}: touches")
+    return found

@@ -1,103 +1,290 @@
-"""claims.md: an index of the verdicts; the evidence is in the tables beside it and the report."""
+"""The verdicts to read, made from their tables: claims.md, and the README's generated parts.
+
+python -m suite readme
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import pandas as pd
 
-from suite import markdown
-from suite.claims.deviations import Deviations
-from suite.claims.document import Document, Theorem
-from suite.claims.judge import Case, Judged, cases, verdict_of
-from suite.claims.theorems import Outcome
-from suite.claims.words import mark
+from suite import SuiteError, config, markdown
+from suite.claims.document import Case, Deviation, Document, load
+from suite.claims.rules import FAILS, HOLDS, UNDECIDED
+from suite.command import make_parser, write_result
+from suite.config import Study
+from suite.config.models import TEXTBOOK
+from suite.names import algorithm_name
+from suite.plots.answer import best_settings, ratio
+from suite.results.tables import read_table
 
+IN_PART = "in part"
+MARKS = {HOLDS: "✔", IN_PART: "◐", FAILS: "✘", UNDECIDED: "?"}
+SENTENCE = "The paper says that POWR ..."
+# The cases in the README's table and on the cards of the report.
+SHOWN = {
+    Case("random", "defaults"): "SB3 defaults",
+    Case("random", "authors"): "authors' settings",
+    Case("fixed", "authors"): "fixed starts",
+}
 ABOUT = """A cell is a sentence on one environment. It holds, fails or is undecided, by the [rule of
 its sentence](../../docs/replication.md#rules). A sentence holds if all its cells do, and fails if
 none does. Evidence: [every comparison](comparisons.csv) with its effect, interval and exact
 p-values, [every cell](cells.csv), [what other choices change](sensitivity.csv), and the
 [report](report.html)."""
 
+README = Path("README.md")
+EVIDENCE = "results/paper/claims.md"
+BEGIN, END = "<!-- {}: by `python -m suite readme` -->\n", "<!-- end -->\n"
+
+Tables = Mapping[str, pd.DataFrame]  # by the names of their files
+Rows = Sequence[Sequence[str]]  # of a table to read, the head first
+
+
+def word_of(verdict: str) -> str:
+    return verdict if verdict in MARKS else IN_PART
+
+
+def mark(verdict: str) -> str:
+    """A sign with its word."""
+    return f"{MARKS[word_of(verdict)]} {word_of(verdict)}"
+
+
+def of_case(table: pd.DataFrame, case: Case) -> pd.DataFrame:
+    return table[(table["protocol"] == case.protocol) & (table["settings"] == case.settings)]
+
+
+def verdicts_of(sentences: pd.DataFrame) -> pd.Series:
+    return sentences.set_index(["sentence", "protocol", "settings"])["verdict"]
+
+
+# -- what was seen, in about a dozen words ---------------------------------------------------------
+
+
+def seen(cells: pd.DataFrame, comparisons: pd.DataFrame, level: float) -> str:
+    """Of one sentence, from its rows of the tables, in the cases that are shown."""
+    cells, comparisons = (table.assign(case=case_names(table)) for table in (cells, comparisons))
+    cells, comparisons = (table.dropna(subset="case") for table in (cells, comparisons))
+    statistics = set(comparisons["statistic"])
+    if "difference of returns" in statistics:
+        return lower_at(comparisons[comparisons["p_against"] <= level])
+    if any(each.startswith("share of runs") for each in statistics):
+        return counts(cells)
+    return places(cells)
+
+
+def case_names(table: pd.DataFrame) -> list[str | None]:
+    pairs = zip(table["protocol"], table["settings"], strict=True)
+    return [SHOWN.get(Case(*pair)) for pair in pairs]
+
+
+def lower_at(lower: pd.DataFrame) -> str:
+    """Where POWR has a significantly lower return than a baseline."""
+    where = []
+    for environment, rows in lower.groupby("environment", sort=False):
+        timesteps = rows["subject"].str.rpartition(" at ")[2].str.replace(",", "").astype(int)
+        ends = sorted({timesteps.min(), timesteps.max()})
+        where.append(f"on {environment} at {' to '.join(f'{end:,}' for end in ends)}")
+    if not where:
+        return "POWR's return is never significantly lower"
+    return f"POWR's return is lower {' and '.join(where)} timesteps, nowhere else"
+
+
+def counts(cells: pd.DataFrame) -> str:
+    """Seeds that reach the return, by algorithm, in the last two cases; those that agree once."""
+    cases: dict[str, list[str]] = {}
+    last = cells[cells["case"].isin(list(SHOWN.values())[-2:])]
+    for row in last.dropna(subset="effect").itertuples():
+        cases.setdefault(short_counts(row.effect), []).append(row.case)
+    return ". ".join(f"{' and '.join(names)}: {effect}" for effect, names in cases.items())
+
+
+def short_counts(effect: str) -> str:
+    """POWR, DQN 7 of 7; A2C, PPO, TRPO 0 of 7: algorithms with the same count together."""
+    by_count: dict[str, list[str]] = {}
+    for part in effect.split(", "):
+        name, _, count = part.partition(" ")
+        by_count.setdefault(count, []).append(name)
+    return "; ".join(f"{', '.join(names)} {count}" for count, names in by_count.items())
+
+
+def places(cells: pd.DataFrame) -> str:
+    """On which environments the sentence holds, by case."""
+    where: dict[str, list[str]] = {}
+    for environment, rows in cells.groupby("environment", sort=False):
+        names = list(rows.loc[rows["verdict"] == HOLDS, "case"])
+        when = "" if len(names) == len(SHOWN) else f" with {' and '.join(names)}"
+        where.setdefault(when if names else "never", []).append(str(environment))
+    never = where.pop("never", [])
+    if not where:
+        return "holds nowhere"
+    parts = [f"on {', '.join(environments)}{when}" for when, environments in where.items()]
+    return f"holds {'; '.join(parts)}" + (f"; not on {', '.join(never)}" if never else "")
+
+
+# -- claims.md -------------------------------------------------------------------------------------
+
 
 def render(
-    document: Document,
-    judged: Sequence[Judged],
-    sensitivity: pd.DataFrame,
-    theory: Mapping[str, Outcome],
-    deviations: Deviations,
-    scale: str,
-    missing: int,
+    document: Document, tables: Tables, deviations: Sequence[Deviation], scale: str, missing: int
 ) -> str:
-    parts = [f"# Verdicts at the scale {scale}", ABOUT]
-    if missing:
-        parts.append(f"**Preliminary: {missing} runs are missing.**")
-    parts += ["## Sentences", markdown.table(list(sentence_rows(document, judged)))]
-    first, *_ = cases(document)
-    for case in cases(document):
+    """An index of the verdicts; the evidence is in the tables beside it and the report."""
+    sections: dict[str, Rows] = {"Sentences": sentence_rows(document, tables["sentences"])}
+    for case in document.cases:
+        cells = of_case(tables["cells"], case)
+        is_run = (cells["effect"] != "") | ~cells["reason"].str.startswith("no run")
         # FrozenLake-v1 has one start state, so that its cells are the same under each protocol.
-        own = [
-            each
-            for each in judged
-            if each.case == case
-            and (each.cell.effect or not each.cell.reason.startswith("no run"))
-            and (case.protocol == first.protocol or each.environment in document.fixed)
-        ]
-        if any(each.cell.effect for each in own):
-            parts += [f"## {title(document, case)}", markdown.table(list(cell_rows(own)))]
-    parts += ["## Choices that change a cell", markdown.table(list(changes(document, sensitivity)))]
-    parts += ["## Theory", markdown.table(list(theory_rows(document.theory, theory)))]
-    parts += ["## Sentences without a test", markdown.table(list(untested_rows(document)))]
-    parts += [
-        "## Deviations",
-        f"{len(deviations.deviations)}, each with its reason: deviations.yaml.",
-    ]
+        differs = case.protocol == document.cases[0].protocol
+        shown = cells[is_run & (cells["environment"].isin(document.fixed) | differs)]
+        if shown["effect"].any():
+            sections[document.title(case)] = cell_rows(shown)
+    sections["Choices that change a cell"] = changes(tables["sensitivity"])
+    sections["Theory"] = theory_rows(document, tables["theory"])
+    sections["Sentences without a test"] = untested_rows(document)
+    parts = [f"# Verdicts at the scale {scale}", ABOUT]
+    parts += [f"**Preliminary: {missing} runs are missing.**"] if missing else []
+    parts += [f"## {title}\n\n{markdown.table(rows)}" for title, rows in sections.items()]
+    parts += ["## Deviations", f"{len(deviations)}, each with its reason: deviations.yaml."]
     return "\n\n".join(parts) + "\n"
 
 
-def title(document: Document, case: Case) -> str:
-    return f"{document.protocols[case.protocol].label}; {document.sets[case.settings].label}"
-
-
-def sentence_rows(document: Document, judged: Sequence[Judged]) -> Iterator[list[str]]:
-    shown = cases(document)
-    yield ["The paper says that POWR ...", *(title(document, case) for case in shown)]
+def sentence_rows(document: Document, sentences: pd.DataFrame) -> Rows:
+    verdicts, cases = verdicts_of(sentences), document.cases
+    rows = [[SENTENCE, *map(document.title, cases)]]
     for name, sentence in document.sentences.items():
-        own = [
-            [each for each in judged if (each.sentence, each.case) == (name, case)]
-            for case in shown
-        ]
-        yield [f'<a id="{name}"></a>{sentence.short}', *(mark(verdict_of(cells)) for cells in own)]
+        marks = [mark(verdicts[(name, *case)]) for case in cases]
+        rows.append([f'<a id="{name}"></a>{sentence.short}', *marks])
+    return rows
 
 
-def cell_rows(judged: Sequence[Judged]) -> Iterator[list[str]]:
-    yield ["sentence", "environment", "verdict", "effect"]
-    for each in judged:
-        effect = "; ".join(filter(None, [each.cell.effect, each.cell.reason]))
-        yield [each.sentence, f"{each.environment}, {each.threshold:g}", each.cell.verdict, effect]
+def cell_rows(cells: pd.DataFrame) -> Rows:
+    rows = [["sentence", "environment", "verdict", "effect"]]
+    for cell in cells.itertuples():
+        place = f"{cell.environment}, {cell.threshold:g}"
+        effect = "; ".join(filter(None, [cell.effect, cell.reason]))
+        rows.append([cell.sentence, place, cell.verdict, effect])
+    return rows
 
 
-def changes(document: Document, sensitivity: pd.DataFrame) -> Iterator[list[str]]:
+def changes(sensitivity: pd.DataFrame) -> Rows:
     """Cells with another verdict under another choice, those of one sentence in one row."""
-    yield ["sentence", "choice", "cells that it changes"]
-    changed = sensitivity[sensitivity["verdict"] != sensitivity["as_judged"]]
-    for (sentence, choice), rows in changed.groupby(["sentence", "choice"], sort=False):
+    rows = [["sentence", "choice", "cells that it changes"]]
+    is_changed = sensitivity["verdict"] != sensitivity["as_judged"]
+    changed = sensitivity[is_changed & (sensitivity["protocol"] != "published")]
+    for (sentence, choice), cells in changed.groupby(["sentence", "choice"], sort=False):
         listed = [
             f"{row.environment} ({row.protocol}, {row.settings}): {row.as_judged} to {row.verdict}"
-            for row in rows.itertuples()
-            if row.protocol != "published"
+            for row in cells.itertuples()
         ]
-        if listed:
-            yield [str(sentence), str(choice), "; ".join(listed)]
+        rows.append([str(sentence), str(choice), "; ".join(listed)])
+    return rows
 
 
-def theory_rows(theorems: Sequence[Theorem], found: Mapping[str, Outcome]) -> Iterator[list[str]]:
-    yield ["statement", "place", "verdict"]
-    for theorem in theorems:
-        yield [theorem.claim, theorem.place, found[theorem.id].verdict]
+def theory_rows(document: Document, theory: pd.DataFrame) -> Rows:
+    verdicts = dict(zip(theory["id"], theory["verdict"], strict=True))
+    rows = [[each.claim, each.place, verdicts[each.id]] for each in document.theory]
+    return [["statement", "place", "verdict"], *rows]
 
 
-def untested_rows(document: Document) -> Iterator[list[str]]:
-    yield ["the paper says", "why it has no test"]
-    for each in document.untested:
-        yield [f'"{each.quote}" ({each.place})', each.why]
+def untested_rows(document: Document) -> Rows:
+    rows = [[f'"{each.quote}" ({each.place})', each.why] for each in document.untested]
+    return [["the paper says", "why it has no test"], *rows]
+
+
+# -- README.md -------------------------------------------------------------------------------------
+
+
+def readme_parts(study: Study, document: Document, folder: Path) -> dict[str, str]:
+    """The generated parts by name, from the tables of the paper scale."""
+    names = ("cells", "comparisons", "sentences", "ranking", "summary")
+    tables = {name: read_table(folder / f"{name}.csv") for name in names}
+    return {
+        "answer": answer(study, document, tables),
+        "table": markdown.table(readme_rows(document, tables)),
+    }
+
+
+def answer(study: Study, document: Document, tables: Tables) -> str:
+    sentences, shown = tables["sentences"], best_settings(tables["summary"])
+    main, *_ = document.sentences
+    verdicts = verdicts_of(sentences)
+    is_true = all(verdicts[main, "random", settings] == HOLDS for settings in document.sets)
+    ratios = [ratio(rows)[0] for _, rows in shown.groupby("environment", sort=False)]
+    opening = "The main claim replicates" if is_true else "The main claim does not replicate"
+    among, holding = len(document.sentences), sentences[sentences["verdict"] == HOLDS]
+    number = {case: len(of_case(holding, case)) for case in document.cases}
+    best = max(document.cases, key=lambda case: number[case])
+    where = f"with {document.title(best).replace('; ', ', and ')}"
+    where += "" if best in SHOWN else " (not in the table)"
+    text = (
+        f"**{opening}.** On FrozenLake-v1 (not slippery), Taxi-v3 and MountainCar-v0, POWR reaches "
+        f"the reward threshold in {min(ratios):.1f} to {max(ratios):.0f} times fewer timesteps "
+        "than the best of A2C, DQN, PPO and TRPO under its better settings (medians). "
+        f"{classical(study, tables['ranking'])} "
+    )
+    if number[best] == among:
+        return f"{text}All {among} sentences of the paper hold {where}."
+    return (
+        f"{text}No protocol makes all {among} sentences of the paper true; the best makes "
+        f"{number[best]} true, {where}."
+    )
+
+
+def classical(study: Study, ranking: pd.DataFrame) -> str:
+    """Where the best classical baseline has the smaller median, by greedy policies."""
+    faster = {}
+    greedy = ranking[ranking["policy"] == "deterministic"]
+    for environment, rows in greedy.groupby("environment", sort=False):
+        rows = rows[rows["threshold"] == study.environments[str(environment)].thresholds[0]]
+        times = rows.set_index("algorithm")["median"]
+        is_classical = [study.algorithms[name].kind == TEXTBOOK for name in times.index]
+        if times[is_classical].min() < times.get("powr-tuned", times["powr"]):
+            name = algorithm_name(str(times[is_classical].idxmin()))
+            faster[str(environment)] = name.partition(",")[0]
+    if not faster:
+        return "No classical baseline is faster, with equal tuning."
+    names = " and ".join(dict.fromkeys(faster.values()))
+    return f"With equal tuning, {names} is faster still on {' and '.join(faster)}."
+
+
+def readme_rows(document: Document, tables: Tables) -> Rows:
+    """One row per sentence: a mark per case, and what was seen."""
+    verdicts = verdicts_of(tables["sentences"])
+    table = [[SENTENCE, *SHOWN.values(), "What we saw"]]
+    for name, sentence in document.sentences.items():
+        marks = [mark(verdicts[(name, *case)]) for case in SHOWN]
+        cells, comparisons = (
+            tables[kind][tables[kind]["sentence"] == name] for kind in ("cells", "comparisons")
+        )
+        text = seen(cells, comparisons, document.level)
+        table.append([f"[{sentence.short}]({EVIDENCE}#{name})", *marks, text])
+    return table
+
+
+def renew(text: str, generated: Mapping[str, str]) -> str:
+    """The README with these parts between their comments."""
+    for name, part in generated.items():
+        begin = BEGIN.format(name)
+        before, found, rest = text.partition(begin)
+        _, end, after = rest.partition(END)
+        if not (found and end):
+            raise SuiteError(f"{README}: lacks the lines {begin.strip()} and {END.strip()}")
+        text = f"{before}{begin}\n{part}\n\n{end}{after}"
+    return text
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = make_parser(
+        "readme", "The README's generated parts.", "--envs", "--claims", "--results"
+    )
+    options = parser.parse_args(arguments)
+
+    def make() -> dict[Path, str]:
+        study = config.load(options.envs)
+        folder = (options.results or study.results) / "paper"
+        parts = readme_parts(study, load(options.claims), folder)
+        return {README: renew(README.read_text(encoding="utf-8"), parts)}
+
+    return write_result(parser.prog, make)

@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from suite.config.models import DEEP, DEEP_OF_SOURCE, POWR
 from suite.names import algorithm_name
 from suite.plots import render
-from suite.plots.style import SMALL, looks
+from suite.plots.render import SMALL, looks
 from suite.plots.threshold_boxplots import draw_seeds
 from suite.results.tables import FIRST
 
@@ -40,10 +40,10 @@ def draw(runs: pd.DataFrame, summary: pd.DataFrame) -> Figure:
         rows = shown[shown["environment"] == environment]
         never = render.set_time_axis(panel, earliest, last, has_never=True)
         draw_panel(panel, rows, times[times["environment"] == environment], never)
-        threshold = render.number(rows["threshold"].iloc[0])
         panel.set_title("")
-        panel.set_title(f"{environment}, return {threshold}", loc="left", x=0)
-    figure.suptitle(title(shown), x=0.01, ha="left")
+        title = f"{environment}, return {render.number(rows['threshold'].iloc[0])}"
+        panel.set_title(title, loc="left", x=0)
+    figure.suptitle(headline(shown), x=0.01, ha="left")
     figure.supxlabel("timesteps to threshold (log scale): further left is better")
     return figure
 
@@ -113,10 +113,10 @@ def lead(rows: pd.DataFrame) -> str:
     return f"{times:.2g}× sooner than {algorithm_name(baseline)}" if times > 1 else ""
 
 
-def title(shown: pd.DataFrame) -> str:
-    found = [ratio(rows)[0] for _, rows in shown.groupby("environment", sort=False)]
-    sooner = sum(times > 1 for times in found)
-    if sooner < len(found):
-        return f"POWR reaches {sooner} of {len(found)} thresholds before any baseline"
-    least = math.floor(10 * min(found)) / 10
+def headline(shown: pd.DataFrame) -> str:
+    ratios = [ratio(rows)[0] for _, rows in shown.groupby("environment", sort=False)]
+    sooner = sum(times > 1 for times in ratios)
+    if sooner < len(ratios):
+        return f"POWR reaches {sooner} of {len(ratios)} thresholds before any baseline"
+    least = math.floor(10 * min(ratios)) / 10
     return f"POWR's median run reaches every threshold at least {least:g} times sooner"

@@ -13,8 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from suite.plots.render import number
-from suite.plots.style import COLUMN_WIDTH
+from suite.plots.render import COLUMN_WIDTH, number
 
 TABLES = ("universes",)
 ROW_HEIGHT = 0.15  # inches

@@ -15,8 +15,7 @@ from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 from suite.config.models import DEEP_OF_SOURCE, KINDS, POWR, TEXTBOOK
 from suite.names import algorithm_name
 from suite.plots import render
-from suite.plots.render import number
-from suite.plots.style import FAINT, OF_KIND, Look
+from suite.plots.render import FAINT, OF_KIND, Look, number
 from suite.results.ranking import CLOCK, duration_text
 
 TABLES = ("ranking",)
@@ -73,7 +72,7 @@ def draw_panel(panel: Axes, environment: str, rows: pd.DataFrame) -> None:
     panel.grid(visible=True, axis="x")
     panel.set_yticks([])
     panel.spines["left"].set_visible(False)
-    # Algorithms without a median by how many of their runs arrive, those without runs last.
+    # Without a median: by how many runs reach the threshold; without runs: last.
     columns = ["median", "n_reached", "seeds"]
     ordered = rows.astype({"median": float}).sort_values(columns, ascending=[True, False, False])
     finding = f"{environment}, return {number(rows['threshold'].iloc[0])}"
@@ -82,11 +81,11 @@ def draw_panel(panel: Axes, environment: str, rows: pd.DataFrame) -> None:
     panel.set_title(finding, loc="left", fontweight="bold")
     place = 0.0
     for kind in KINDS:
-        own = ordered[ordered["kind"] == kind].to_dict("records")
-        for row in own:
+        of_kind = ordered[ordered["kind"] == kind].to_dict("records")
+        for row in of_kind:
             draw_row(panel, place, row, OF_KIND[kind])
             place += 1
-        place += GAP if own else 0
+        place += GAP if of_kind else 0
     for x, head in ((1.13, "median"), (1.26, "time")):
         write(panel, x, 1.01, head, FAINT, va="bottom", fontsize=6, transform=panel.transAxes)
 

@@ -1,4 +1,8 @@
-"""What the figures share: the tables they read, the notes below them, the files they become."""
+"""What the figures share: their look, their axes and notes, and the files that they become.
+
+The colours stay apart with every common kind of colour blindness, without the shapes
+(tests/plots/test_render.py).
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ import io
 import math
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,50 +23,104 @@ from matplotlib.ticker import EngFormatter
 
 from suite import SuiteError, config
 from suite.command import make_parser, write_result
-from suite.config.models import AUTHORS, DEEP_OF_SOURCE, LIBRARY, POWR
-from suite.plots.style import COLUMN_WIDTH, FAINT, SMALL, STYLE
+from suite.config.models import AUTHORS, DEEP_OF_SOURCE, KINDS, LIBRARY, POWR
 from suite.results.tables import read_table
 
-# Modules of suite/plots that `draw` a figure. TABLES names the tables that one is drawn from; a
-# figure without it shows the paper's algorithms at a scale, and is drawn from its `Tables`.
+# Modules of suite/plots that `draw` a figure from the tables that their TABLES names.
 FIGURES = ("answer", "training_curves", "threshold_boxplots", "ranking", "multiverse", "theory")
+OF_PAPER = ("training_curves", "threshold_boxplots")  # they show the paper's algorithms only
 PANELS_PER_ROW = 3
+COLUMN_WIDTH = 5.5  # inches, the text width of a one-column paper
+FAINT, SMALL = "0.35", 6.0  # of what explains, and is not data
+SETTINGS = {LIBRARY: "library defaults", AUTHORS: "authors' settings"}
 # Nothing that changes from one drawing to the next: no date, no version of the drawing library.
 METADATA = {
     "pdf": {"Creator": None, "Producer": None, "CreationDate": None},
     "svg": {"Creator": None, "Date": None},
     "png": {"Software": None},
 }
-SETTINGS = {LIBRARY: "library defaults", AUTHORS: "authors' settings"}
+STYLE = {
+    "font.family": "DejaVu Sans",  # shipped with matplotlib, so that all machines draw it alike
+    "font.size": 7,
+    "figure.titlesize": 8.5,
+    "figure.titleweight": "bold",
+    "figure.labelsize": 7,
+    "axes.titlesize": 7.5,
+    "axes.labelsize": 7,
+    "xtick.labelsize": 6.5,
+    "ytick.labelsize": 6.5,
+    "legend.fontsize": 7,
+    "legend.frameon": False,
+    "axes.linewidth": 0.6,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "xtick.major.size": 2.5,
+    "ytick.major.size": 2.5,
+    "grid.color": "0.9",
+    "grid.linewidth": 0.5,
+    "axes.axisbelow": True,
+    "savefig.dpi": 300,
+    "pdf.fonttype": 42,
+    "svg.hashsalt": "powr",
+}
 
 
-class Tables(NamedTuple):
-    """The aggregated tables of one scale."""
-
-    curves: pd.DataFrame
-    runs: pd.DataFrame
-    summary: pd.DataFrame
+class Look(NamedTuple):
+    colour: str
+    dashes: tuple[float, ...]  # lengths of ink and gap in line widths; empty for a solid line
+    marker: str
+    width: float
 
     @property
-    def algorithms(self) -> list[str]:
-        return list(dict.fromkeys(self.summary["algorithm"]))
-
-    @property
-    def environments(self) -> list[str]:
-        return list(dict.fromkeys(self.summary["environment"]))
+    def line(self) -> dict[str, Any]:
+        return {"color": self.colour, "dashes": self.dashes or (None, None), "lw": self.width}
 
 
-def read_tables(folder: Path) -> Tables:
-    return Tables(*(read_table(folder / f"{name}.csv") for name in Tables._fields))
+KNOWN = {
+    "powr": Look("#B2182B", (), "o", 1.8),
+    "a2c": Look("#000000", (1, 1), "s", 1.2),
+    "dqn": Look("#332288", (4, 1.5), "^", 1.2),
+    "ppo": Look("#1E88E5", (7, 2), "D", 1.2),
+    "trpo": Look("#E69F00", (5, 1.5, 1, 1.5), "v", 1.2),
+}
+# Policies are shown apart for POWR alone: in one colour, since it is one algorithm.
+GREEDY = KNOWN["powr"]._replace(dashes=(2, 1), marker="d", width=0.8)
+SPARE = (
+    Look("#336666", (2, 2), "P", 1.0),
+    Look("#BB77BB", (3, 1, 1, 1, 1, 1), "X", 1.0),
+    Look("#6633DD", (8, 1, 2, 1), "<", 1.0),
+    Look("#8A8A66", (1, 3), ">", 1.0),
+)
+# Of the kinds of algorithm in the ranking: the deep ones in blue, and orange.
+OF_KIND = {
+    kind: Look(look.colour, (), marker, 1.1)
+    for kind, look, marker in zip(
+        KINDS,
+        (KNOWN["powr"], SPARE[1], SPARE[0], KNOWN["ppo"], KNOWN["dqn"], KNOWN["a2c"]),
+        "oPs^Dv",
+        strict=True,
+    )
+}
 
 
-def of_paper(tables: Tables, source: str) -> Tables:
+def looks(algorithms: Iterable[str]) -> dict[str, Look]:
+    """The look of each algorithm; those that the paper does not have share the spare ones."""
+    algorithms, known = list(dict.fromkeys(algorithms)), {**KNOWN, "powr-greedy": GREEDY}
+    others = [name for name in algorithms if name not in known]
+    known |= {name: SPARE[i % len(SPARE)] for i, name in enumerate(others)}
+    return {name: known[name] for name in algorithms}
+
+
+def of_paper(tables: Sequence[pd.DataFrame], source: str) -> list[pd.DataFrame]:
     """What the paper's figures show: POWR, and the greedy policies of the baselines of a source.
 
     POWR acts by its sampled policy, which the authors evaluate. Beside baselines with the authors'
-    settings its greedy policy is shown too, as an algorithm of its own, powr-greedy.
+    settings its greedy policy is shown too, as an algorithm of its own, powr-greedy. The last table
+    is summary.csv.
     """
-    kind_of = dict(zip(tables.summary["algorithm"], tables.summary["kind"], strict=True))
+    kind_of = dict(zip(tables[-1]["algorithm"], tables[-1]["kind"], strict=True))
     if not {POWR, DEEP_OF_SOURCE[source]} & set(kind_of.values()):
         raise SuiteError(
             f"summary.csv has neither {POWR} nor a baseline with {source}: choose another scale"
@@ -75,27 +134,26 @@ def of_paper(tables: Tables, source: str) -> Tables:
         shown = shown[powr | (kinds == DEEP_OF_SOURCE[source]) & greedy]
         return shown.sort_values("algorithm", key=lambda names: names != "powr", kind="stable")
 
-    return Tables(*map(chosen, tables))
+    return [chosen(table) for table in tables]
 
 
-def deterministic(tables: Tables) -> Tables:
-    """The part of the tables that is about deterministic policies."""
-    return Tables(*(table[table["policy"] == "deterministic"] for table in tables))
+def of_greedy(tables: Sequence[pd.DataFrame]) -> list[pd.DataFrame]:
+    """What the figures of another study show: the deterministic policies of all algorithms."""
+    return [table[table["policy"] == "deterministic"] for table in tables]
 
 
 def settings_note(summary: pd.DataFrame) -> str:
     """How many seeds a figure shows of which baselines, in a few words."""
-    planned = summary["seeds_planned"].iloc[0]
     kinds = set(summary["kind"])
-    sources = [source for source, kind in DEEP_OF_SOURCE.items() if kind in kinds]
-    baselines = f"baselines with {' and '.join(SETTINGS[each] for each in sources)}"
+    sources = [SETTINGS[source] for source, kind in DEEP_OF_SOURCE.items() if kind in kinds]
+    baselines = f", baselines with {' and '.join(sources)}" if sources else ""
     pairs = summary.drop_duplicates(["environment", "algorithm"])
     missing = missing_note(pairs["seeds"], pairs["seeds_planned"])
-    return f"{planned} seeds{f', {baselines}' if sources else ''}.{missing}"
+    return f"{summary['seeds_planned'].iloc[0]} seeds{baselines}.{missing}"
 
 
-def missing_note(there: pd.Series, planned: pd.Series) -> str:
-    missing, due = planned.sum() - there.sum(), planned.sum()
+def missing_note(finished: pd.Series, planned: pd.Series) -> str:
+    missing, due = planned.sum() - finished.sum(), planned.sum()
     return f" {missing} of {due} runs are missing." if missing else ""
 
 
@@ -143,23 +201,28 @@ def number(value: float) -> str:
 
 
 def files(
-    draw: Callable[[Any], Figure], data: Any, base: Path, formats: Iterable[str] = METADATA
+    draw: Callable[..., Figure],
+    tables: Iterable[pd.DataFrame],
+    base: Path,
+    formats: Iterable[str] = METADATA,
 ) -> dict[Path, bytes]:
-    """A figure in each format, by the path that ends so."""
-    found = {}
+    """A figure of these tables in each format, by the path that ends so."""
+    contents = {}
     with matplotlib.style.context(["default", STYLE]):
-        figure = draw(data)
+        figure = draw(*tables)
         for kind in formats:
             buffer = io.BytesIO()
             figure.savefig(buffer, format=kind, metadata=METADATA[kind])
-            found[base.with_name(f"{base.name}.{kind}")] = buffer.getvalue()
-    return found
+            contents[base.with_name(f"{base.name}.{kind}")] = buffer.getvalue()
+    return contents
 
 
-def draw_files(module: Any, folder: Path, base: Path, *data: Any) -> dict[Path, bytes]:
-    """The figure of a module with these data, or with the tables that it names, from a folder."""
-    found = data or [read_table(folder / f"{table}.csv") for table in module.TABLES]
-    return files(lambda tables: module.draw(*tables), found, base)
+def draw_files(
+    module: Any, folder: Path, base: Path, choose: Callable[..., list[pd.DataFrame]] = list
+) -> dict[Path, bytes]:
+    """The figure of a module, from what is to be shown of the tables that it names."""
+    tables = [read_table(folder / f"{table}.csv") for table in module.TABLES]
+    return files(module.draw, choose(tables), base)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -178,11 +241,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     def make() -> dict[Path, bytes]:
         study = config.load(options.envs)
         folder = (options.results or study.results) / options.scale
+        base = (options.out_dir or folder) / stem
         module = importlib.import_module(f"suite.plots.{options.name}")
-        data = []
-        if not hasattr(module, "TABLES"):
-            tables, source = read_tables(folder), AUTHORS if options.authors else LIBRARY
-            data = [of_paper(tables, source) if study.replication else deterministic(tables)]
-        return draw_files(module, folder, (options.out_dir or folder) / stem, *data)
+        if options.name not in OF_PAPER:
+            return draw_files(module, folder, base)
+        source = AUTHORS if options.authors else LIBRARY
+        choose = partial(of_paper, source=source) if study.replication else of_greedy
+        return draw_files(module, folder, base, choose)
 
     return write_result(parser.prog, make)

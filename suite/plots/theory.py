@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import NullFormatter
 
 from suite.plots import render
-from suite.plots.style import COLUMN_WIDTH, KNOWN, STYLE, Look
+from suite.plots.render import COLUMN_WIDTH, KNOWN, STYLE, Look
 
 TABLES = ("inexact_pmd", "estimation", "exponents", "compatibility")
 NOTE = (

@@ -11,50 +11,48 @@ from matplotlib.figure import Figure
 
 from suite.names import algorithm_name
 from suite.plots import render
-from suite.plots.render import Tables
-from suite.plots.style import FAINT, Look, looks
-from suite.results import arrivals
+from suite.plots.render import FAINT, Look, looks
+from suite.results.tables import FIRST
 
+TABLES = ("runs", "summary")
 BOX_HEIGHT = 0.6
 POINTS_HEIGHT = 0.45  # seeds lie at different heights in this part of their row, so that ties show
 FEWEST_FOR_A_BOX = 3
 
 
-def draw(tables: Tables) -> Figure:
-    look_of = looks(tables.algorithms)
-    figure, panels = render.make_panels(tables.environments, height=0.95 + 0.2 * len(look_of))
-    for place, (panel, environment) in enumerate(zip(panels, tables.environments, strict=True)):
-        plan = tables.summary[tables.summary["environment"] == environment]
-        threshold = plan["threshold"].iloc[0]
-        here = tables.runs["environment"] == environment
-        times = tables.runs[here & (tables.runs["threshold"] == threshold)]
-        draw_panel(panel, times, plan, look_of)
+def draw(runs: pd.DataFrame, summary: pd.DataFrame) -> Figure:
+    look_of = looks(summary["algorithm"])
+    planned = dict(iter(summary.groupby("environment", sort=False)))
+    figure, panels = render.make_panels(list(planned), height=0.95 + 0.2 * len(look_of))
+    for place, (panel, (environment, rows)) in enumerate(zip(panels, planned.items(), strict=True)):
+        threshold = rows["threshold"].iloc[0]
+        times = runs[(runs["environment"] == environment) & (runs["threshold"] == threshold)]
+        draw_panel(panel, times, rows.groupby("algorithm")["timesteps"].first(), look_of)
         panel.set_xlabel(f"timesteps to a return of {render.number(threshold)}")
         first_in_row = place % render.PANELS_PER_ROW == 0
         names = [algorithm_name(name) for name in look_of] if first_in_row else []
         panel.set_yticks(range(len(names)), names)
-    settings = render.settings_note(tables.summary)
+    settings = render.settings_note(summary)
     render.add_note(figure, f"Points: seeds; boxes: quartiles; grey: end of training. {settings}")
     return figure
 
 
 def draw_panel(
-    panel: Axes, times: pd.DataFrame, plan: pd.DataFrame, look_of: dict[str, Look]
+    panel: Axes, times: pd.DataFrame, budgets: pd.Series, look_of: dict[str, Look]
 ) -> None:
     """One row per algorithm, up to the end of the longest training and, beyond it, never."""
-    budgets = plan.groupby("algorithm")["timesteps"].first()
     panel.set_ylim(len(look_of) - 0.5, -0.5)
-    earliest = np.nanmin([times[arrivals.FIRST].min(), budgets.min()])
+    earliest = np.nanmin([times[FIRST].min(), budgets.min()])
     never = render.set_time_axis(panel, earliest, budgets.max(), has_never=True)
     panel.grid(visible=True, axis="x")
     panel.tick_params(axis="y", length=0)
     for row, (algorithm, look) in enumerate(look_of.items()):
-        runs = times[times["algorithm"] == algorithm][arrivals.FIRST].to_numpy(dtype=float)
+        runs = times[times["algorithm"] == algorithm][FIRST].to_numpy(dtype=float)
         if algorithm not in budgets or not runs.size:
             text = "no run" if algorithm in budgets else "not run here"
             height = 1 - (row + 0.5) / len(look_of)
-            look_of_text: dict[str, Any] = {"ha": "center", "va": "center", "color": FAINT}
-            panel.text(0.4, height, text, transform=panel.transAxes, **look_of_text)
+            centered: dict[str, Any] = {"ha": "center", "va": "center", "color": FAINT}
+            panel.text(0.4, height, text, transform=panel.transAxes, **centered)
             continue
         panel.plot(budgets[algorithm], row, "|", color="0.6", ms=8, mew=0.8, label="budget")
         if len(runs) >= FEWEST_FOR_A_BOX and np.isfinite(runs).all():

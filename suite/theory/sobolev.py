@@ -11,8 +11,7 @@ from scipy.fft import dct
 
 from powr.kernels import Exponential, Kernel
 from powr.mirror_descent import kl_step, softmax
-from suite.theory import models
-from suite.theory.estimation import transfer_norm
+from suite.theory import estimation
 
 # The action values, the policy before and the policy after a step of mirror descent: functions on
 # [0, 1] at midpoints, one column per action.
@@ -51,15 +50,15 @@ def error_and_norm(kernel: Kernel, n: int, seed: int, setting: Setting) -> tuple
 
     Both on n transitions of the continuous MDP.
     """
-    data = models.continuous_sample(n, np.random.default_rng([seed, n]))
-    points = models.GRID[:, None]
+    data = estimation.continuous_sample(n, np.random.default_rng([seed, n]))
+    points = estimation.GRID[:, None]
     at_points = kernel(points, data[0])
     errors = []
     for C, q in algorithm_1(kernel, data, setting):
         policy = softmax(setting.step_size * at_points @ C)
-        exact = models.continuous_action_values(policy, setting.gamma)
+        exact = estimation.continuous_action_values(policy, setting.gamma)
         errors.append(np.abs(at_points @ q - exact).max())
-    norm = transfer_norm(kernel, data[0], data[1], setting.regularization, points)
+    norm = estimation.transfer_norm(kernel, data[0], data[1], setting.regularization, points)
     return float(max(errors)), norm
 
 
@@ -70,7 +69,7 @@ def growth_of_policies(bandwidth: float, n: int, seed: int, setting: Setting) ->
     and only if its norm on a grid stays bounded as the grid is refined.
     """
     kernel = Exponential(bandwidth)
-    data = models.continuous_sample(n, np.random.default_rng([seed, n]))
+    data = estimation.continuous_sample(n, np.random.default_rng([seed, n]))
     *_, (C, _) = algorithm_1(kernel, data, setting)
     norms = []
     for cells in (2**12, 2**14):

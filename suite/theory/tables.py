@@ -19,7 +19,7 @@ from powr.kernels import Exponential, Gaussian
 from powr.tabular import TabularMDP
 from suite.command import make_parser, write_result
 from suite.results.aggregate import to_csv
-from suite.theory import estimation, inexact_pmd, models, sobolev
+from suite.theory import estimation, inexact_pmd, sobolev
 
 GAMMA = 0.9
 SEEDS = 20
@@ -46,9 +46,9 @@ COMPATIBILITY_SIZES = [25, 50, 100, 200, 400]
 def descents(steps: Mapping[str, int], instances: int) -> pd.DataFrame:
     """Gaps of mirror descent and their bounds at logarithmically spaced steps."""
     mdps = {
-        "FrozenLake-v1": [models.frozen_lake()],
+        "FrozenLake-v1": [estimation.frozen_lake()],
         "Taxi-v3": [TabularMDP.from_env(gymnasium.make("Taxi-v3"))],
-        "random MDPs": [models.random_mdp(seed) for seed in range(instances)],
+        "random MDPs": [estimation.random_mdp(seed) for seed in range(instances)],
     }
     tables = []
     for name, made in mdps.items():
@@ -67,7 +67,10 @@ def descents(steps: Mapping[str, int], instances: int) -> pd.DataFrame:
 def estimation_errors(seeds: int) -> pd.DataFrame:
     """Errors of action values from n transitions; bounds where the model is finite."""
     rows = []
-    for name, mdp in (("FrozenLake-v1", models.frozen_lake()), ("random", models.random_mdp(0))):
+    for name, mdp in (
+        ("FrozenLake-v1", estimation.frozen_lake()),
+        ("random", estimation.random_mdp(0)),
+    ):
         policy = estimation.uniform_policy(mdp)
         for n, seed in product(SIZES, range(seeds)):
             model = estimation.tabular_model(mdp, n, seed)

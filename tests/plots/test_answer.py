@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from suite.config.models import AUTHORS, DEEP, DEEP_OF_SOURCE, LIBRARY, POWR
-from suite.plots.answer import best_settings, draw, title
+from suite.plots.answer import best_settings, draw, headline
 
 OF_LIBRARY, OF_AUTHORS = DEEP_OF_SOURCE[LIBRARY], DEEP_OF_SOURCE[AUTHORS]
 GREEDY, SAMPLED = "deterministic", "sampled"
@@ -101,9 +101,9 @@ def test_runs_that_never_reach_the_threshold_stand_apart_and_hollow(panel):
 )
 def test_the_title_says_what_the_medians_say(times, words):
     _, summary = make_tables([("powr", SAMPLED, POWR, times, 1000), *RUNS[2:]])
-    assert words in title(best_settings(summary))
+    assert words in headline(best_settings(summary))
 
 
 def test_against_baselines_that_never_get_there_their_budget_counts():
     _, summary = make_tables([RUNS[1], RUNS[3]])
-    assert "at least 45 times sooner" in title(best_settings(summary))
+    assert "at least 45 times sooner" in headline(best_settings(summary))

@@ -1,33 +1,31 @@
-"""Files of a figure: all formats, the same bytes twice."""
+"""What the figures share: which runs they show, files with the same bytes twice, colours."""
 
-import importlib
+import itertools
 import os
 import subprocess
 import sys
-from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.colors import to_rgb
 
 from suite.config.models import AUTHORS, DEEP_OF_SOURCE, LIBRARY
 from suite.plots import render
-from suite.results.tables import read_table
+from suite.plots.render import KNOWN, SPARE, looks
 
-from .tables import make_tables
-
-ROOT = Path(__file__).parents[2]
+from .test_paper_figures import make_tables
 
 
 @pytest.fixture
 def results(tmp_path):
     (tmp_path / "tiny").mkdir()
-    tables = make_tables()
-    for name, table in zip(tables._fields, tables, strict=True):
+    for name, table in make_tables()._asdict().items():
         table.to_csv(tmp_path / "tiny" / f"{name}.csv", index=False)
     return tmp_path
 
 
-@pytest.mark.parametrize("figure", ["training_curves", "threshold_boxplots"])
+@pytest.mark.parametrize("figure", render.OF_PAPER)
 def test_drawn_twice_is_byte_identical(figure, results):
     """Also in another process, which hashes strings differently."""
     options = ["--scale", "tiny", "--results", str(results), "--out-dir"]
@@ -37,22 +35,11 @@ def test_drawn_twice_is_byte_identical(figure, results):
         check=True,
         env={**os.environ, "PYTHONHASHSEED": "1", "SOURCE_DATE_EPOCH": "1"},
     )
-    names = [f"{figure}.{suffix}" for suffix in ("pdf", "png", "svg")]
-    assert sorted(path.name for path in (results / "first").iterdir()) == names
-    for name in names:
-        assert (results / "first" / name).read_bytes() == (results / "second" / name).read_bytes()
-
-
-@pytest.mark.parametrize("figure", ["answer", "ranking", "theory"])
-def test_figures_of_shipped_tables_are_byte_identical_too(figure):
-    """PDF and SVG; the PNG is made of the same drawing."""
-    module = importlib.import_module(f"suite.plots.{figure}")
-    folder = ROOT / "results" / ("theory" if figure == "theory" else "paper")
-    data = [read_table(folder / f"{table}.csv") for table in module.TABLES]
     first, second = (
-        render.files(lambda tables: module.draw(*tables), data, Path(figure), ("pdf", "svg"))
-        for _ in range(2)
+        {path.name: path.read_bytes() for path in (results / name).iterdir()}
+        for name in ("first", "second")
     )
+    assert set(first) == {f"{figure}.{suffix}" for suffix in ("pdf", "png", "svg")}
     assert first == second
 
 
@@ -60,14 +47,14 @@ def test_figures_of_shipped_tables_are_byte_identical_too(figure):
     ("source", "powr"), [(LIBRARY, ["powr"]), (AUTHORS, ["powr", "powr-greedy"])]
 )
 def test_the_papers_figures_show_sampled_powr_first_and_greedy_baselines(source, powr):
-    once = make_tables()
-    both = [pd.concat([each, each.assign(policy="sampled")], ignore_index=True) for each in once]
-    kinds = {DEEP_OF_SOURCE[LIBRARY]: DEEP_OF_SOURCE[source]}
-    tables = render.Tables(*both)
-    tables = tables._replace(summary=tables.summary.replace({"kind": kinds}))
-    shown = render.of_paper(tables, source)
-    assert shown.algorithms == [*powr, "dqn-tuned"]
-    policies = shown.summary.groupby("algorithm")["policy"].unique().map(list).to_dict()
+    tables = [
+        pd.concat([each, each.assign(policy="sampled")], ignore_index=True)
+        for each in make_tables()
+    ]
+    tables[-1] = tables[-1].replace({"kind": {DEEP_OF_SOURCE[LIBRARY]: DEEP_OF_SOURCE[source]}})
+    *_, summary = render.of_paper(tables, source)
+    assert list(looks(summary["algorithm"])) == [*powr, "dqn-tuned"]
+    policies = summary.groupby("algorithm")["policy"].unique().map(list).to_dict()
     assert policies["powr"] == ["sampled"]
     assert policies["dqn-tuned"] == policies.get("powr-greedy", ["deterministic"])
 
@@ -84,15 +71,11 @@ def test_a_table_that_cannot_be_drawn_is_one_message(results, capsys):
     options = ["training_curves", "--scale", "tiny", "--results", str(results)]
     path = results / "tiny" / "summary.csv"
     pd.read_csv(path).assign(kind="textbook").to_csv(path, index=False)
-    assert render.main(options)
-    assert "summary.csv" in capsys.readouterr().err
-    path.write_bytes(b"a,b\n1,2\n1,2,3\n")
-    assert render.main(options)
-    (line,) = capsys.readouterr().err.splitlines()
-    assert "summary.csv" in line
-    path.unlink()
-    assert render.main(options)
-    assert "summary.csv" in capsys.readouterr().err
+    for spoil in (lambda: None, lambda: path.write_bytes(b"a,b\n1,2\n1,2,3\n"), path.unlink):
+        spoil()
+        assert render.main(options)
+        (line,) = capsys.readouterr().err.splitlines()
+        assert "summary.csv" in line
 
 
 def test_more_environments_than_fit_in_a_row():
@@ -100,3 +83,55 @@ def test_more_environments_than_fit_in_a_row():
     assert [panel.get_title() for panel in panels] == ["a", "b", "c", "d"]
     assert len(figure.axes) == 4
     assert figure.get_size_inches().tolist() == [5.5, 4]
+
+
+ALL = [*KNOWN.values(), *SPARE]
+# Machado, Oliveira and Fernandes (2009), severity 1, on linear RGB.
+SIGHT = {
+    "usual": ([1, 0, 0], [0, 1, 0], [0, 0, 1]),
+    "protanopia": (
+        [0.152286, 1.052583, -0.204868],
+        [0.114503, 0.786281, 0.099216],
+        [-0.003882, -0.048116, 1.051998],
+    ),
+    "deuteranopia": (
+        [0.367322, 0.860646, -0.227968],
+        [0.280085, 0.672501, 0.047413],
+        [-0.011820, 0.042940, 0.968881],
+    ),
+    "tritanopia": (
+        [1.255528, -0.076749, -0.178779],
+        [-0.078411, 0.930809, 0.147602],
+        [0.004733, 0.691367, 0.303900],
+    ),
+}
+TO_XYZ = np.array([[0.4125, 0.3576, 0.1804], [0.2127, 0.7152, 0.0722], [0.0193, 0.1192, 0.9503]])
+
+
+def lab(colour, sight):
+    """CIELAB of a colour as seen with a kind of sight."""
+    rgb = np.array(to_rgb(colour))
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    seen = np.clip(np.array(SIGHT[sight]) @ linear, 0, 1)
+    x, y, z = np.cbrt(TO_XYZ @ seen / [0.9505, 1, 1.089])
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+@pytest.mark.parametrize("sight", SIGHT)
+@pytest.mark.parametrize(("looks", "apart"), [(KNOWN.values(), 30), (ALL, 14)])
+def test_all_pairs_of_colours_stay_apart(looks, apart, sight):
+    """Without the shapes; a just noticeable difference is about 2."""
+    for first, second in itertools.combinations([look.colour for look in looks], 2):
+        assert np.linalg.norm(lab(first, sight) - lab(second, sight)) > apart
+
+
+def test_looks_differ_also_in_grey_print_and_stay_as_they_are():
+    lightness = sorted(lab(look.colour, "usual")[0] for look in KNOWN.values())
+    assert min(np.diff(lightness)) > 12
+    for attribute in ("colour", "dashes", "marker"):
+        assert len({getattr(look, attribute) for look in ALL}) == len(ALL)
+    assert looks(["powr", "dqn-tuned", "dqn"]) == {
+        "powr": KNOWN["powr"],
+        "dqn-tuned": SPARE[0],
+        "dqn": KNOWN["dqn"],
+    }

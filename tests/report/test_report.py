@@ -14,11 +14,9 @@ from matplotlib.colors import to_rgb
 from selectolax.lexbor import LexborHTMLParser
 
 from suite import config
-from suite.claims import deviations
 from suite.claims import document as documents
-from suite.claims.judge import Case
-from suite.readme import SHOWN
-from suite.report import cards, explorer, report
+from suite.claims.page import SHOWN, of_case
+from suite.report import cards, report
 from suite.results.tables import read_table
 from tests.support import replication
 from tests.support.replication import FIGURES, ROOT
@@ -101,14 +99,13 @@ class TestCards:
 
     def test_charts_have_what_comparisons_have(self, document):
         """On the shipped tables: each comparison of the shown cases is one mark."""
-        tables = [
-            read_table(SHIPPED / f"{name}.csv") for name in ("cells", "comparisons", "sentences")
-        ]
-        for card in cards.describe(document, *tables):
-            rows = tables[1][tables[1]["sentence"] == card["id"]]
-            pairs = zip(rows["protocol"], rows["settings"], strict=True)
-            rows = rows[[Case(*pair) in SHOWN for pair in pairs]]
-            chart = LexborHTMLParser(card["chart"]["svg"])
+        names = ("cells", "comparisons", "sentences")
+        tables = {name: read_table(SHIPPED / f"{name}.csv") for name in names}
+        macros = report.templates().get_template("chart.svg.j2").module
+        for card in cards.describe(document, tables):
+            rows = pd.concat(of_case(tables["comparisons"], case) for case in SHOWN)
+            rows = rows[rows["sentence"] == card["id"]]
+            chart = LexborHTMLParser(macros.chart(**card["chart"]))
             if rows["statistic"].iloc[0].startswith("share of runs"):
                 widths = [float(each.attributes["width"]) for each in chart.css("rect.full")]
                 whole = float(chart.css_first("rect.frame").attributes["width"])
@@ -174,7 +171,7 @@ class TestExplorerData:
         seen = 0
         for environment in page.explorer["environments"]:
             for group in environment["random"]:
-                for policy, (mean, column) in explorer.RECORDED.items():
+                for policy, (mean, column) in report.RECORDED.items():
                     if policy not in group["policies"]:
                         continue
                     line = by_line[environment["name"], group["algorithm"], mean]
@@ -202,7 +199,7 @@ class TestExplorerData:
         assert taxi["fixed"] == []
 
     def test_every_colour_stands_out(self):
-        for colour in (*explorer.COLOURS.values(), *explorer.OTHERS):
+        for colour in (*report.COLOURS.values(), *report.OTHERS):
             assert 1.05 / (luminance(colour) + 0.05) >= 3
 
 
@@ -218,7 +215,7 @@ def test_everything_else_is_there_and_closed(page, document, real_study):
     assert not [each for each in closed if "open" in each.attributes]
     for theorem in document.theory:
         assert text_of(page.section(theorem.id).css_first("h3")).endswith(theorem.claim)
-    for entry in deviations.load(ROOT / "deviations.yaml", document).deviations:
+    for entry in documents.load_deviations(ROOT / "deviations.yaml", document).deviations:
         assert " ".join(entry.effect.split()) in text_of(page.section(f"deviation-{entry.id}"))
     for name in real_study.scale("quick").timesteps:
         assert f"{name}: timesteps to threshold" in text_of(page.section("tables"))

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from powr import POWR
-from suite.claims.deviations import Deviations
+from suite.claims.document import Deviations
 from suite.config import Study
 
 NOT_SETTINGS = {"self", "env", "seed", "observation_space", "action_space"}

@@ -6,7 +6,7 @@ from typing import Any
 import yaml
 
 from suite import config
-from suite.claims import command
+from suite.claims import judge
 from suite.plots import render
 from suite.report import report
 from suite.results import aggregate
@@ -79,7 +79,7 @@ def make_tables_and_figures(results: Path, scale: str) -> None:
     statements = ["--claims", str(cheap)]
     statements += ["--deviations", str(ROOT / "deviations.yaml")]
     assert aggregate.main([*place, *study, "--partial"]) == 0
-    assert command.main([*place, *study, *statements]) == 0
+    assert judge.main([*place, *study, *statements]) == 0
     for figure in FIGURES:
         assert render.main([figure, *place, *study]) == 0
 

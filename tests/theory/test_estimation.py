@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from powr.kernels import Dirac, Exponential
 from powr.tabular import TabularMDP
 from powr.world_model import WorldModel
-from suite.theory import estimation, models
+from suite.theory import estimation
 from tests.reference.tabular import shrunk_model
 
 seeds = st.integers(0, 2**32 - 1)
@@ -21,22 +21,22 @@ def test_continuous_action_values_equal_simulated_returns():
         return 1 / (1 + np.exp(-3 * np.sin(4 * x)))
 
     rng = np.random.default_rng(0)
-    x, action = np.full(episodes, models.GRID[start]), np.ones(episodes, dtype=int)
+    x, action = np.full(episodes, estimation.GRID[start]), np.ones(episodes, dtype=int)
     returns = np.zeros(episodes)
     for step in range(30):
-        returns += gamma**step * models.reward(x)[np.arange(episodes), action]
-        rises = rng.uniform(size=episodes) < models.up(x)[np.arange(episodes), action]
+        returns += gamma**step * estimation.reward(x)[np.arange(episodes), action]
+        rises = rng.uniform(size=episodes) < estimation.up(x)[np.arange(episodes), action]
         root = np.sqrt(rng.uniform(size=episodes))
         x = np.where(rises, root, 1 - root)
         action = (rng.uniform(size=episodes) >= first_action(x)).astype(int)
-    policy = np.stack([first_action(models.GRID), 1 - first_action(models.GRID)], axis=1)
-    exact = models.continuous_action_values(policy, gamma)[start, 1]
+    policy = np.stack([first_action(estimation.GRID), 1 - first_action(estimation.GRID)], axis=1)
+    exact = estimation.continuous_action_values(policy, gamma)[start, 1]
     assert returns.mean() == pytest.approx(exact, abs=5 * returns.std() / np.sqrt(episodes))
 
 
 @given(seeds, st.sampled_from([5, 50, 500]))
 def test_error_is_never_above_the_bounds(seed, n):
-    mdp = models.random_mdp(seed)
+    mdp = estimation.random_mdp(seed)
     model, policy = estimation.tabular_model(mdp, n, seed), estimation.uniform_policy(mdp)
     error, bound, loose_bound = estimation.error_and_bounds(mdp, model, policy, 0.9)
     assert 0 < error <= bound <= loose_bound
@@ -53,7 +53,7 @@ def test_bound_is_attained_where_all_of_the_model_is_wrong_alike():
 
 
 def test_transfer_estimate_counts():
-    data = models.sample(models.frozen_lake(), 300, np.random.default_rng(0))
+    data = estimation.sample(estimation.frozen_lake(), 300, np.random.default_rng(0))
     model = WorldModel(Dirac(), 4, regularization=1e-3).fit(*data)
     expected, _ = shrunk_model(*data, n_states=16, n_actions=4, regularization=1e-3)
     found = estimation.transfer_estimate(model, 16)
@@ -73,7 +73,7 @@ def test_fitted_exponent_of_power_laws():
 
 def test_errors_fall_at_the_parametric_rate_on_tables():
     sizes = np.array([1600, 6400, 25_600])
-    mdp = models.random_mdp(0)
+    mdp = estimation.random_mdp(0)
     errors = [[estimation.tabular_error(mdp, 0.9, n, seed) for n in sizes] for seed in range(8)]
     fitted = estimation.fitted_exponent(sizes, np.array(errors))
     assert estimation.TABULAR_RATE < fitted.interval.low < 0.5 < fitted.interval.high

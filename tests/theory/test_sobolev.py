@@ -9,7 +9,7 @@ from scipy.special import j0
 from powr.kernels import Exponential, Gaussian
 from powr.mirror_descent import softmax
 from powr.world_model import WorldModel
-from suite.theory import models, sobolev
+from suite.theory import estimation, sobolev
 
 SETTING = sobolev.Setting(gamma=0.9, regularization=1e-6, step_size=1.0, steps=20)
 
@@ -67,9 +67,9 @@ def test_gaussian_kernel_explodes_on_few_data_and_the_exponential_never():
 
 
 def test_algorithm_1_is_that_of_the_world_model():
-    kernel, data = Exponential(0.5), models.continuous_sample(25, np.random.default_rng(0))
+    kernel, data = Exponential(0.5), estimation.continuous_sample(25, np.random.default_rng(0))
     model = WorldModel(kernel, 2, regularization=1e-6).fit(*data)
-    points = models.GRID[::64, None]
+    points = estimation.GRID[::64, None]
     sums = []
     for C, q in sobolev.algorithm_1(kernel, data, SETTING._replace(steps=3)):
         sums.append(C)

@@ -5,22 +5,20 @@ Each function yields its findings; its arguments are the parameters that claims.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial, wraps
 from itertools import product
-from typing import Annotated, Any, Literal, NamedTuple, get_type_hints
+from typing import Annotated, Any, Literal, NamedTuple
 
 import gymnasium
 import numpy as np
-import pydantic
 from numpy.typing import NDArray
 from pydantic import Field
 
 from powr.tabular import TabularMDP
-from suite import config
 from suite.config.models import Block, Count
-from suite.results.statistics import NO_INTERVAL, Interval
-from suite.theory import counterexamples, estimation, inexact_pmd, operators, sobolev
+from suite.theory import counterexamples, estimation, inexact_pmd, sobolev
 
 IDENTITY_CHECKED = "identity checked"  # the code computes what the formula says
 NO_VIOLATION = "no violation found"  # of a bound, tried where it could fail
@@ -37,20 +35,14 @@ class Finding(NamedTuple):
     subject: str
     statistic: str
     estimate: float
-    interval: Interval = NO_INTERVAL
+    low: float = math.nan
+    high: float = math.nan
     supports: bool = True
 
 
 class Outcome(NamedTuple):
     verdict: str
     findings: Sequence[Finding]
-
-
-Rule = Callable[[Any], Outcome]
-
-Gamma = Annotated[float, Field(gt=0, lt=1)]
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-AtLeastTwo = Annotated[int, Field(ge=2)]
 
 
 class Table(Block):
@@ -60,10 +52,14 @@ class Table(Block):
     kwargs: dict[str, Any]
 
 
+Gamma = Annotated[float, Field(gt=0, lt=1)]
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+AtLeastTwo = Annotated[int, Field(ge=2)]
 Tables = Annotated[list[Table], Field(min_length=1)]
 Counts = Annotated[list[Count], Field(min_length=1)]
 Positives = Annotated[list[Positive], Field(min_length=1)]
 
+Rule = Callable[..., Outcome]
 RULES: dict[str, Rule] = {}
 
 
@@ -71,17 +67,12 @@ def theorem(verdict: str) -> Callable[[Callable[..., Iterator[Finding]]], Rule]:
     """Make a rule of a function that yields findings: the verdict, or refuted if one is against."""
 
     def decorate(compute: Callable[..., Iterator[Finding]]) -> Rule:
-        hints = get_type_hints(compute, include_extras=True)
-        fields: Any = {name: (hint, ...) for name, hint in hints.items() if name != "return"}
-
         @wraps(compute)
-        def rule(parameters: Block) -> Outcome:
-            findings = list(compute(**dict(parameters)))
+        def rule(**parameters: Any) -> Outcome:
+            findings = list(compute(**parameters))
             supported = all(finding.supports for finding in findings)
             return Outcome(verdict if supported else REFUTED, findings)
 
-        model = pydantic.create_model(compute.__name__, __base__=Block, **fields)
-        rule.__annotations__ = {"parameters": model}
         RULES[compute.__name__] = rule
         return rule
 
@@ -132,7 +123,7 @@ def simulation_identity(
 def mean_embedding(seeds: Count, tolerance: Positive) -> Iterator[Finding]:
     """Prop. 2 where Asm. 1 holds, and beside it MDPs where it does not."""
     for name, is_linear in (("linear MDPs", True), ("other MDPs", False)):
-        errors = [operators.embedding_errors(seed, is_linear) for seed in range(seeds)]
+        errors = [estimation.embedding_errors(seed, is_linear) for seed in range(seeds)]
         for what, found in zip(("Eq. (9)", "adjoints"), zip(*errors, strict=True), strict=True):
             yield identity(f"{name}: {what}", found, tolerance, is_linear)
 
@@ -141,18 +132,16 @@ def mean_embedding(seeds: Count, tolerance: Positive) -> Iterator[Finding]:
 def separable_spaces(seeds: Count, tolerance: Positive) -> Iterator[Finding]:
     """Prop. 4: averages over a compatible policy lie in F; beside it one that is not compatible."""
     for name, is_compatible in (("policies in H", True), ("policies outside H", False)):
-        errors = (operators.averaging_error(seed, is_compatible) for seed in range(seeds))
+        errors = (estimation.averaging_error(seed, is_compatible) for seed in range(seeds))
         yield identity(name, errors, tolerance, is_compatible)
 
 
-class AsPrinted(Block):
-    example: Literal[tuple(counterexamples.COUNTEREXAMPLES)]  # type: ignore[valid-type]
-    if_it_fails: Literal[HOLDS_IN_O_FORM, HYPOTHESIS_TOO_WEAK, MISPRINT, REFUTED]  # type: ignore[valid-type]
-
-
-def as_printed(parameters: AsPrinted) -> Outcome:
+def as_printed(
+    example: Literal[tuple(counterexamples.COUNTEREXAMPLES)],  # type: ignore[valid-type]
+    if_it_fails: Literal[HOLDS_IN_O_FORM, HYPOTHESIS_TOO_WEAK, MISPRINT, REFUTED],  # type: ignore[valid-type]
+) -> Outcome:
     """A printed statement, or a step of a proof, in its smallest critical case."""
-    case = counterexamples.COUNTEREXAMPLES[parameters.example]()
+    case = counterexamples.COUNTEREXAMPLES[example]()
     findings = [
         Finding(each.what, f"to be at most {each.right:.3g}", each.left, supports=each.holds)
         for each in case
@@ -161,7 +150,7 @@ def as_printed(parameters: AsPrinted) -> Outcome:
     if case.printed.holds:
         return Outcome(NO_VIOLATION, findings)
     is_correctable = case.corrected is None or case.corrected.holds
-    return Outcome(parameters.if_it_fails if is_correctable else REFUTED, findings)
+    return Outcome(if_it_fails if is_correctable else REFUTED, findings)
 
 
 RULES[as_printed.__name__] = as_printed
@@ -253,7 +242,8 @@ def estimation_rate(
         errors = [[measure(n, seed) for n in sizes] for seed in range(seeds)]
         fitted = estimation.fitted_exponent(np.array(sizes), np.array(errors))
         statistic = f"fitted exponent, to be at least {rate:g}"
-        yield Finding(name, statistic, *fitted, supports=fitted.interval.low >= rate)
+        low, high = fitted.interval
+        yield Finding(name, statistic, fitted.value, low, high, supports=low >= rate)
 
 
 @theorem(NO_VIOLATION)
@@ -279,9 +269,3 @@ def sobolev_membership(
         # The check can fail: the greedy policy of the same action values is not in the space.
         subject = f"{n} transitions, greedy policy, smallest"
         yield Finding(subject, statistic, smallest, supports=smallest >= diverges)
-
-
-def parameters_of(rule: str, given: Mapping[str, Any], path: Any, name: str) -> Any:
-    """The parameters of a theorem, as its rule declares them."""
-    declared = get_type_hints(RULES[rule])["parameters"]
-    return config.check_model(dict(given), declared, path, "theory", name, "parameters")

@@ -6,115 +6,98 @@ import numpy as np
 import pytest
 
 from suite.claims import document
-from suite.claims.theorems import (
+from suite.theory import counterexamples, estimation, inexact_pmd, sobolev
+from suite.theory.counterexamples import Case, Inequality
+from suite.theory.rules import (
     HOLDS_IN_O_FORM,
     IDENTITY_CHECKED,
     MISPRINT,
     NO_VIOLATION,
     OPEN,
     REFUTED,
-    RULES,
-    parameters_of,
 )
-from suite.theory import counterexamples, estimation, inexact_pmd, sobolev
-from suite.theory.counterexamples import Case, Inequality
 from tests.support.pointers import ROOT
 
-MODELS = [{"id": "FrozenLake-v1", "kwargs": {"is_slippery": True}}]
+THEOREMS = document.load(ROOT / "claims.yaml").theory
+BY_RULE = {theorem.rule: theorem for theorem in THEOREMS}
+ICE = [{"id": "FrozenLake-v1", "kwargs": {"is_slippery": True}}]
 
 
-def judge(rule, parameters):
-    """The rule by its name, with its parameters as claims.yaml has them."""
-    return RULES[rule](parameters_of(rule, parameters, "claims.yaml", "a-claim"))
+def judge(rule, **changes):
+    """The rule by its name, with the parameters of claims.yaml but for these."""
+    theorem = BY_RULE[rule]
+    return theorem.model_copy(update={"parameters": theorem.parameters | changes}).judge()
 
 
 def test_sentences_on_theory_are_each_quoted_once():
-    quotes = [theorem.quote for theorem in document.load(ROOT / "claims.yaml").theory]
+    quotes = [theorem.quote for theorem in THEOREMS]
     assert len(set(quotes)) == len(quotes)  # so that each has one verdict of its own
 
 
-CLOSED_FORM = {"models": MODELS, "gamma": 0.9, "regularization": 1e-12, "tolerance": 1e-6}
-
-
 def test_closed_form_is_checked_and_refuted_by_a_wrong_model():
-    outcome = judge("closed_form", CLOSED_FORM)
+    outcome = judge("closed_form", models=ICE, gamma=0.9)
     assert outcome.verdict == IDENTITY_CHECKED
     assert outcome.findings[0].subject == "FrozenLake-v1(is_slippery=True)"
     assert 0 < outcome.findings[0].estimate < 1e-6
-    assert judge("closed_form", {**CLOSED_FORM, "regularization": 1e-3}).verdict == REFUTED
-
-
-SIMULATION = {"models": MODELS, "gamma": 0.9, "sizes": [20, 200], "seeds": 2, "tolerance": 1e-9}
+    assert judge("closed_form", models=ICE, gamma=0.9, regularization=1e-3).verdict == REFUTED
 
 
 def test_simulation_identity_is_checked_and_refuted_by_another_model(monkeypatch):
-    outcome = judge("simulation_identity", SIMULATION)
+    outcome = judge("simulation_identity", sizes=[20, 200], seeds=2)
     assert outcome.verdict == IDENTITY_CHECKED
     assert len(outcome.findings) == 2
     estimated = estimation.transfer_estimate
     monkeypatch.setattr(estimation, "transfer_estimate", lambda *given: 0.99 * estimated(*given))
-    assert judge("simulation_identity", SIMULATION).verdict == REFUTED
+    assert judge("simulation_identity", sizes=[20, 200], seeds=2).verdict == REFUTED
 
 
 @pytest.mark.parametrize("rule", ["mean_embedding", "separable_spaces"])
 class TestOnFeatures:
     def test_checked(self, rule):
-        outcome = judge(rule, {"seeds": 3, "tolerance": 1e-9})
+        outcome = judge(rule, seeds=3)
         assert outcome.verdict == IDENTITY_CHECKED
         half = len(outcome.findings) // 2
         assert all(finding.estimate < 1e-9 for finding in outcome.findings[:half])
         assert all(finding.estimate > 1e-3 for finding in outcome.findings[half:])
 
     def test_a_check_that_lets_everything_through_is_no_evidence(self, rule):
-        assert judge(rule, {"seeds": 3, "tolerance": 10.0}).verdict == REFUTED
-
-
-DESCENT = {
-    "gammas": [0.1],
-    "actions": [2],
-    "gaps": [0.02, 3.0],
-    "errors": ["none", "fixed but for the last"],
-    "sizes": [0.51],
-    "step_size": 1.0,
-    "steps": 50,
-}
+        assert judge(rule, seeds=3, tolerance=10.0).verdict == REFUTED
 
 
 class TestDescentBound:
+    judge = partial(
+        judge,
+        "descent_bound",
+        gammas=[0.1],
+        actions=[2],
+        gaps=[0.02, 3.0],
+        errors=["none", "fixed but for the last"],
+        sizes=[0.51],
+        steps=50,
+    )
+
     def test_no_violation_and_how_far_from_one(self):
-        outcome = judge("descent_bound", DESCENT)
+        outcome = self.judge()
         assert outcome.verdict == NO_VIOLATION
-        assert [finding.subject for finding in outcome.findings] == [
-            "gamma 0.1, error none",
-            "gamma 0.1, error fixed but for the last",
-        ]
+        kinds = [finding.subject.partition(", error ")[2] for finding in outcome.findings]
+        assert kinds == ["none", "fixed but for the last"]
         assert all(0.3 < finding.estimate < 1 for finding in outcome.findings)
 
     def test_a_bound_a_few_times_smaller_is_refuted(self, monkeypatch):
         bounds = inexact_pmd.printed_bounds
         monkeypatch.setattr(inexact_pmd, "printed_bounds", lambda *given: bounds(*given) / 3)
-        assert judge("descent_bound", DESCENT).verdict == REFUTED
-
-
-MAIN_RESULT = {
-    "models": MODELS,
-    "gamma": 0.9,
-    "step_size": 10.0,
-    "steps": 60,
-    "sizes": [400, 6400],
-    "seeds": 10,
-}
+        assert self.judge().verdict == REFUTED
 
 
 class TestMainResult:
     def test_open_where_nothing_speaks_against_it(self):
-        outcome = judge("main_result", MAIN_RESULT)
+        outcome = judge("main_result", seeds=10)
         assert outcome.verdict == OPEN
         assert 0 < outcome.findings[0].estimate <= 1
 
     def test_refuted_where_more_data_does_not_help(self):
         """Fewer steps than the policy needs: the gap is mirror descent's with any data."""
-        outcome = judge("main_result", {**MAIN_RESULT, "step_size": 1e-6, "steps": 2})
+        outcome = judge("main_result", seeds=10, step_size=1e-6, steps=2)
         assert outcome.verdict == REFUTED
         assert outcome.findings[0].estimate == pytest.approx(16**0.25, rel=1e-3)
 
@@ -123,9 +106,6 @@ def power_law(rates, *given):
     """The errors of n transitions, which an error takes last but for the seed."""
     *_, n, seed = given
     return n ** -rates[seed]
-
-
-RATE = {"models": MODELS, "gamma": 0.9, "sizes": [100, 400], "seeds": 3}
 
 
 class TestEstimationRate:
@@ -142,37 +122,22 @@ class TestEstimationRate:
         wobble = np.array([1 - spread, 1.0, 1 + spread])
         for name, rate in {"tabular_error": tabular, "continuous_error": continuous}.items():
             monkeypatch.setattr(estimation, name, partial(power_law, rate * wobble))
-        outcome = judge("estimation_rate", RATE)
+        outcome = judge("estimation_rate", sizes=[100, 400], seeds=3)
         assert outcome.verdict == verdict
         assert outcome.findings[0].estimate == pytest.approx(tabular)
 
 
-MEMBERSHIP = {
-    "gamma": 0.9,
-    "bandwidth": 0.5,
-    "regularization": 1e-3,
-    "step_size": 1.0,
-    "steps": 5,
-    "sizes": [25],
-    "seeds": 3,
-    "settles": 1.1,
-    "diverges": 2,
-}
-
-
 class TestSobolevMembership:
     def test_no_violation(self):
-        outcome = judge("sobolev_membership", MEMBERSHIP)
+        outcome = judge("sobolev_membership", steps=5, sizes=[25], seeds=3)
         assert outcome.verdict == NO_VIOLATION
         policy, greedy = outcome.findings
         assert policy.estimate < 1.01
         assert greedy.estimate == pytest.approx(4, rel=0.01)
 
     def test_refuted_by_policies_that_jump(self, monkeypatch):
-        monkeypatch.setattr(
-            sobolev, "softmax", lambda exponents: (exponents > exponents[:, ::-1]) * 1.0
-        )
-        assert judge("sobolev_membership", MEMBERSHIP).verdict == REFUTED
+        monkeypatch.setattr(sobolev, "softmax", lambda values: (values > values[:, ::-1]) * 1.0)
+        assert judge("sobolev_membership", steps=5, sizes=[25], seeds=3).verdict == REFUTED
 
 
 @pytest.mark.parametrize(
@@ -189,7 +154,7 @@ def test_as_printed(monkeypatch, left, corrected, if_it_fails, verdict):
     repair = corrected and Inequality("another", corrected, 2.0)
     case = Case(Inequality("a number", left, 1.0), repair)
     monkeypatch.setattr(counterexamples, "COUNTEREXAMPLES", {"monotone_step": lambda: case})
-    outcome = judge("as_printed", {"example": "monotone_step", "if_it_fails": if_it_fails})
+    outcome = judge("as_printed", example="monotone_step", if_it_fails=if_it_fails)
     assert outcome.verdict == verdict
     assert len(outcome.findings) == (1 if corrected is None else 2)
 
