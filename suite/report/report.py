@@ -26,7 +26,7 @@ from suite.command import make_parser, write_result
 from suite.config import Study
 from suite.names import algorithm_name
 from suite.report import cards, explorer
-from suite.results import summary_page
+from suite.results import summary as summary_page
 from suite.results.ranking import cost_text, duration_text
 from suite.results.tables import Results, read_results, read_table
 

@@ -23,7 +23,7 @@ from suite.results.statistics import (
     speed_up,
     spread_p_value,
 )
-from suite.results.summary_page import LEGEND
+from suite.results.summary import LEGEND
 
 INF = math.inf
 
