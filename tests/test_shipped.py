@@ -31,7 +31,7 @@ def test_run_files_are_those_of_the_study(committed):
     current = {
         Path("results", run.path).with_suffix("").as_posix()
         for scale in ("paper", "fixed-starts")
-        for run in study.scales[scale].runs()
+        for run in study.runs(scale)
     }
     there = {name.split(".")[0] for name in committed if re.search(r"/seed\d+-", name)}
     assert there <= current

@@ -32,13 +32,12 @@ from suite.results.summary import find_origins, render, summarise
 from suite.results.tables import to_csv
 
 PAIR = ["environment", "algorithm"]
-VARIED = (config.ABLATIONS, config.MULTIVERSE)  # scales whose runs vary settings
 
 
 def aggregate(study: Study, scale: str, results: Path, partial: bool) -> dict[str, str]:
     """The text of each output file."""
     combinations = study.combinations(scale)
-    runs = read_runs(combinations, results, scale, partial)
+    runs = read_runs(study, scale, results, partial)
     thresholds = {name: block.thresholds for name, block in study.environments.items()}
     reached = arrivals.tabulate(runs.evaluations, thresholds)
     tables = {
@@ -47,7 +46,7 @@ def aggregate(study: Study, scale: str, results: Path, partial: bool) -> dict[st
         "training": runs.training,
     }
     page = {}
-    if scale not in VARIED:
+    if scale in study.scales:
         summary = summarise(study, combinations, runs.evaluations, reached)
         tables |= {
             "curves": curves(runs.evaluations),
@@ -71,11 +70,9 @@ class Runs(NamedTuple):
     missing: list[Run]
 
 
-def read_runs(
-    combinations: Sequence[Combination], results: Path, scale: str, partial: bool
-) -> Runs:
+def read_runs(study: Study, scale: str, results: Path, partial: bool) -> Runs:
     """Read and check every run file of a scale; a missing one is an error unless partial."""
-    planned = [(each, run) for each in combinations for run in each.runs]
+    planned = [(each, run) for each in study.combinations(scale) for run in each.runs]
     missing = [run for _, run in planned if not (results / run.path).exists()]
     if missing and (not partial or len(missing) == len(planned)):
         names = "\n".join(f"  {results / run.path}" for run in missing)
@@ -94,7 +91,7 @@ def read_runs(
         origins.append(document.provenance)
     key = [*PAIR, "combination", "seed"]
     evaluations = pd.concat(tables, names=key).reset_index(key).reset_index(drop=True)
-    if scale not in VARIED:
+    if scale in study.scales:  # in the others settings vary
         evaluations = evaluations.drop(columns="combination")
     missing.sort(key=lambda run: run.seed)
     return Runs(evaluations, pd.DataFrame(training), origins, missing)

@@ -183,27 +183,13 @@ def check_out(out: Path, seed: int, digest: str) -> None:
         )
 
 
-def find_combination(study: config.Study, options: argparse.Namespace) -> config.Combination:
-    """What to train: the workflow names it, with the settings that are varied if any are."""
-    key = (options.scale, options.env, options.algorithm)
-    if options.scale not in (config.ABLATIONS, config.MULTIVERSE):
-        return study.scale(options.scale).combination(options.env, options.algorithm)
-    for each in study.combinations(options.scale):
-        if (each.scale, each.environment, each.algorithm) == key and each.varied == options.varied:
-            return each
-    raise SuiteError(
-        f"{study.path}: {options.scale} has no combination {json.dumps(options.varied)} of "
-        f"{options.algorithm} on {options.env}. If the study has changed since the workflow "
-        "started, start it again"
-    )
-
-
 def main(arguments: list[str] | None = None) -> int:
     options = parse_arguments(arguments)
 
     def make() -> dict[Path, str | bytes]:
         study = config.load(options.envs)
-        combination = find_combination(study, options)
+        named = (options.scale, options.env, options.algorithm, options.varied)
+        combination = study.combination(*named)
         check_out(options.out, options.seed, combination.digest)
         preflight.check_combination(study, combination)
         name = f"{options.algorithm} on {options.env}, seed {options.seed}"

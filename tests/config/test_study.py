@@ -17,11 +17,6 @@ def test_baselines_have_no_settings_of_their_own(real_study):
         assert algorithm.settings == algorithm.environments == {}
 
 
-def test_seed_0_of_everything_comes_first(real_study):
-    seeds = [run.seed for run in real_study.scales["paper"].runs()]
-    assert seeds == sorted(seeds)
-
-
 def test_path_of_a_run():
     run = config.Run("quick", "Taxi-v3", "dqn-tuned", 3, "0123456789ab")
     assert run.path.as_posix() == "quick/Taxi-v3/dqn-tuned/seed3-0123456789ab.csv"
@@ -35,17 +30,17 @@ def test_an_algorithm_runs_only_where_its_scale_says(study, write_study):
         "only": {"rmax": {"Taxi-v3": 300}},
     }
     study = config.load(write_study(study))
-    places = [(run.environment, run.algorithm) for run in study.scales["quick"].runs()]
+    places = [run[1:3] for run in study.runs("quick")]
     assert places == [
         ("FrozenLake-v1", "powr"),
         ("Taxi-v3", "powr"),
         ("Taxi-v3", "rmax"),
         ("MountainCar-v0", "powr"),
     ]
-    assert study.scales["quick"].combination("Taxi-v3", "rmax").settings["timesteps"] == 300
-    message = "environment of rmax at scale quick: FrozenLake-v1 is not one of Taxi-v3"
+    assert study.combination("quick", "Taxi-v3", "rmax").settings["timesteps"] == 300
+    message = "algorithm at scale quick: rmax is not one of powr"
     with pytest.raises(SuiteError, match=message):
-        study.scales["quick"].combination("FrozenLake-v1", "rmax")
+        study.combination("quick", "FrozenLake-v1", "rmax")
 
 
 # -- digests --------------------------------------------------------------------------------------
@@ -108,9 +103,9 @@ def test_digest_depends_on_neither_order_nor_scale_name(study):
 def test_settings_of_the_environment_win(study):
     study["algorithms"]["dqn"]["settings"] = {"gamma": 0.9, "tau": 0.5}
     study["algorithms"]["dqn"]["environments"] = {"Taxi-v3": {"gamma": 0.8}}
-    resolved = study_of(study).scales["quick"].combination("Taxi-v3", "dqn").settings
+    resolved = study_of(study).combination("quick", "Taxi-v3", "dqn").settings
     assert resolved["algorithm"]["settings"] == {"gamma": 0.8, "tau": 0.5}
-    resolved = study_of(study).scales["quick"].combination("FrozenLake-v1", "dqn").settings
+    resolved = study_of(study).combination("quick", "FrozenLake-v1", "dqn").settings
     assert resolved["algorithm"]["settings"] == {"gamma": 0.9, "tau": 0.5}
 
 

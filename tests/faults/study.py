@@ -25,7 +25,7 @@ class Study(Repository):
 
     def targets(self, algorithm: str) -> list[str]:
         """The run files of the scale `single`."""
-        runs = config.load(self.folder / "envs.yaml").scales["single"].runs()
+        runs = config.load(self.folder / "envs.yaml").runs("single")
         return [f"results/{run.path}" for run in runs if run.algorithm == algorithm]
 
     def run_files(self) -> list[Path]:

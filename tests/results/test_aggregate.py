@@ -40,7 +40,7 @@ def aggregated(results, partial=False):
 
 
 def load(results, partial=False):
-    return read_runs(STUDY.combinations("tiny"), results, "tiny", partial)
+    return read_runs(STUDY, "tiny", results, partial)
 
 
 def remove(results, environment, algorithm, *seeds):
@@ -100,7 +100,7 @@ class TestSummary:
         columns = ["environment", "algorithm", "seed", "timestep", "mean", "exact_return"]
         runs = pd.DataFrame(runs, columns=[*columns, "sampled_mean"])
         arrived = arrivals.tabulate(runs, {"FrozenLake-v1": [0.8]})
-        planned = [STUDY.scales["tiny"].combination("FrozenLake-v1", "dqn")]
+        planned = [STUDY.combination("tiny", "FrozenLake-v1", "dqn")]
         table = summarise(STUDY, planned, runs, arrived)
         row = table.iloc[0]
         assert row["final_iqm"] > 0

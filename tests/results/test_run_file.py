@@ -10,7 +10,7 @@ from tests.support.run_files import STUDY, clock, csv_text, run_of, write_run
 GOOD = csv_text({100: 0.0, 1000: 0.5, 5000: 1.0}, exact=0.0)
 RUN = run_of("FrozenLake-v1", "dqn", 1)
 CLOCK = clock({100: 0.0, 1000: 0.5, 5000: 1.0}, 0.1, 1.0)
-SETTINGS = STUDY.scales["tiny"].combination("FrozenLake-v1", "dqn").settings
+SETTINGS = STUDY.combination("tiny", "FrozenLake-v1", "dqn").settings
 
 
 def test_reads_what_a_run_wrote(tmp_path):

@@ -30,9 +30,9 @@ LEARNING_OF_PEERS = 300
 def write_replication(results: Path, scale: str) -> list[config.Run]:
     """Every run of a scale of the real study."""
     study = config.load(ROOT / "envs.yaml")
-    runs = study.scales[scale].runs()
+    runs = study.runs(scale)
     for run in runs:
-        settings = study.scales[scale].combination(run.environment, run.algorithm).settings
+        settings = study.combination(scale, run.environment, run.algorithm).settings
         low, high = RETURNS[run.environment]
         factor = (1 if run.environment == "FrozenLake-v1" else 10) * (1 + 0.2 * run.seed)
         learning = LEARNING.get(run.algorithm.removesuffix("-authors"), LEARNING_OF_PEERS)

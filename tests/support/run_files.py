@@ -57,7 +57,7 @@ PROVENANCE = {
 
 
 def run_of(environment: str, algorithm: str, seed: int, study=STUDY) -> config.Run:
-    for run in study.scales["tiny"].runs():
+    for run in study.runs("tiny"):
         if (run.environment, run.algorithm, run.seed) == (environment, algorithm, seed):
             return run
     raise KeyError((environment, algorithm, seed))
@@ -108,7 +108,7 @@ def write_run(
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8", newline="")
     if settings is None:
-        settings = study.scales[run.scale].combination(run.environment, run.algorithm).settings
+        settings = study.combination(run.scale, run.environment, run.algorithm).settings
     if not more:
         timesteps = [int(line.partition(",")[0]) for line in text.splitlines()[1:]]
         more = clock(dict.fromkeys(timesteps, 0.0), 0.1, 1.0)

@@ -114,7 +114,7 @@ def test_json_beside_the_run_file(envs, tmp_path):
     out = tmp_path / "run.csv"
     assert run.main(arguments(envs, out, seed=4)) == 0
     document = json.loads(out.with_suffix(".json").read_text())
-    settings = config.load(envs).scales["tiny"].combination("Taxi-v3", "dqn").settings
+    settings = config.load(envs).combination("tiny", "Taxi-v3", "dqn").settings
     assert document["settings"] == {**settings, "seed": 4}
     assert document["digest"] == config.digest(settings)
     assert document["csv_sha256"] == hashlib.sha256(out.read_bytes()).hexdigest()
@@ -156,7 +156,7 @@ def test_seeds_give_independent_streams():
 
 @pytest.mark.parametrize("algorithm", ["a2c", "dqn"])
 def test_evaluation_leaves_training_untouched(real_study, algorithm):
-    settings = real_study.scales["quick"].combination("MountainCar-v0", algorithm).settings
+    settings = real_study.combination("quick", "MountainCar-v0", algorithm).settings
     seeds = run.seed_streams(0)
     evaluator = Evaluator(
         settings["environment"], episodes=2, seed=seeds["evaluation"], sampled_seed=None
@@ -197,7 +197,7 @@ def out(tmp_path):
 
 
 def test_refuses_the_name_of_another_run(capsys, envs, out):
-    settings = config.load(envs).scales["tiny"].combination("Taxi-v3", "dqn").settings
+    settings = config.load(envs).combination("tiny", "Taxi-v3", "dqn").settings
     own = f"seed0-{config.digest(settings)}.csv"
     for name in ("seed0-0123456789ab.csv", own.replace("seed0", "seed1")):
         refused(capsys, arguments(envs, out.with_name(name)), f"this run's is {own}")

@@ -55,7 +55,7 @@ def shipped(tmp_path_factory):
 def first_runs(repository):
     """The runs of POWR, and the first of A2C."""
     study = config.load(repository.folder / "envs.yaml")
-    runs = study.scales["paper"].runs()
+    runs = study.runs("paper")
     return [f"results/{run.path}" for run in runs if (run.algorithm, run.seed) != ("a2c", 1)]
 
 

@@ -26,7 +26,7 @@ def test_the_study_has_the_chosen_setting(real_study, peer, environment):
     name = name_of(peer)
     source = {"kind": "chosen on development seeds", "file": file.as_posix()}
     assert real_study.algorithms[name].source.model_dump() == source
-    each = real_study.scales["paper"].combination(environment, name)
+    each = real_study.combination("paper", environment, name)
     assert each.settings["algorithm"]["settings"] == json.loads(chosen)
 
 
