@@ -21,7 +21,7 @@ VERBS = {
     "theory": ("suite.theory.tables", "the tables of the paper's theorems by numbers"),
     "multiverse": ("suite.multiverse", "POWR under every plausible combination of settings"),
     "readme": ("suite.readme", "the README's answer and table, from the paper scale"),
-    "verify": ("suite.release.verify", "make what is shipped again, and compare"),
+    "verify": ("suite.verify", "make what is shipped again, and compare"),
 }
 
 

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from suite import config, readme
+from suite import config, readme, verify
 from suite.claims import document
-from suite.release import verify
 from suite.training.algorithms import saves_agent
 
 ROOT = Path(__file__).parent.parent

@@ -402,6 +402,26 @@ class Study(Block):
         paths = [self.results / run.path for run in self.runs(scale)]
         return [path for path in paths if path.exists()] if finished else paths
 
+    def agents(self, scale: str, *, finished: bool = False) -> dict[str, Path]:
+        """By environment, the agent that seed 0 of the paper's POWR leaves beside its run file."""
+        paths = {
+            each.environment: (self.results / each.run(0).path).with_suffix(".npz")
+            for each in self.combinations(scale)
+            if self.algorithms[each.algorithm].kind == POWR
+        }
+        return {name: path for name, path in paths.items() if path.exists() or not finished}
+
+    def has_settings_of(self, source: str, scale: str) -> bool:
+        algorithms = {each.algorithm for each in self.combinations(scale)}
+        return any(self.algorithms[name].source.kind == source for name in algorithms)
+
+    @cached_property
+    def varied(self) -> dict[str, str]:
+        """By digest, what the settings of a run vary as JSON; of scales it is nothing."""
+        plans = [name for name in self.plans if name not in self.scales]
+        found = itertools.chain(*map(self.combinations, plans))
+        return {each.digest: json.dumps(each.varied) for each in found}
+
     def resolve(
         self,
         environment: str,
