@@ -298,12 +298,6 @@ def area_under_curve(timesteps: ArrayLike, returns: ArrayLike) -> float:
     return float(area / (log_time[-1] - log_time[0]))
 
 
-def mean_deviation(values: ArrayLike, axis: int = -1) -> np.ndarray:
-    """Mean absolute deviation from the median."""
-    values = np.asarray(values, dtype=float)
-    return np.abs(values - np.median(values, axis=axis, keepdims=True)).mean(axis=axis)
-
-
 @remembered
 def spread_p_value(first: ArrayLike, second: ArrayLike) -> float:
     """Probability under chance that `first` deviates from its median so much less than `second`.

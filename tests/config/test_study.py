@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from suite import SuiteError, config
+from suite.names import algorithm_name
 from tests.support.run_files import study_of
 
 ROOT = Path(__file__).parents[2]
@@ -41,6 +42,21 @@ def test_an_algorithm_runs_only_where_its_scale_says(study, write_study):
     message = "algorithm at scale quick: rmax is not one of powr"
     with pytest.raises(SuiteError, match=message):
         study.combination("quick", "FrozenLake-v1", "rmax")
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "name", "kind"),
+    [
+        ("powr", "POWR", "the paper's POWR"),
+        ("powr-tuned", "POWR, tuned", "beyond the paper"),
+        ("rmax", "R-max", "textbook"),
+        ("dqn", "DQN", "deep, library defaults"),
+        ("dqn-authors", "DQN, authors", "deep, authors' settings"),
+        ("dqn-zoo", "DQN, zoo", "deep, other settings"),
+    ],
+)
+def test_kinds_and_names_of_algorithms(real_study, algorithm, name, kind):
+    assert (algorithm_name(algorithm), real_study.algorithms[algorithm].kind) == (name, kind)
 
 
 # -- digests --------------------------------------------------------------------------------------
@@ -145,6 +161,8 @@ CHOSEN = {"kind": "chosen on development seeds"}
         (SOURCE, {"kind": "authors' probable settings"}, "source: repository is missing: add it"),
         (SOURCE, {**CHOSEN, "fil": "x"}, "source: fil is not known here: did you mean file?"),
         (["evaluation", "episodes"], 0, "evaluation.episodes: 0"),
+        ([*TAXI, "start"], "fix", "environments.Taxi-v3.start: 'fix'"),
+        ([*TAXI, "settings_of"], "Taxi", "Taxi-v3.settings_of: Taxi is not one of"),
         (QUICK, None, "scales.quick: None"),
         ([*QUICK, "seeds"], True, "scales.quick.seeds: True"),
         ([*QUICK, "algorithms"], ["dqn", "dqn"], "is given twice: keep one of the two"),

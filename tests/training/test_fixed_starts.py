@@ -6,7 +6,7 @@ import pytest
 from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 
 from powr import POWR
-from suite import SuiteError, config
+from suite import config
 from suite.training import environments
 from suite.training.evaluation import Evaluator
 from suite.training.run import run
@@ -101,17 +101,3 @@ def test_a_run_records_the_sampled_policy_from_the_fixed_start(study, algorithm)
     table = {name: [row[i] for row in rows] for i, name in enumerate(header)}
     assert table["std"] == ["0.0"] * len(rows)  # one start, one greedy episode
     assert all(table["sampled_mean"])
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"start": "fix"}, ("start", "fix", "fixed")),
-        ({"settings_of": "Taxi"}, ("settings_of", "Taxi")),
-    ],
-)
-def test_a_misspelt_start_or_environment_is_named(study, write_study, change, words):
-    study["environments"]["Taxi-v3-fixed"] |= change
-    with pytest.raises(SuiteError) as error:
-        config.load(write_study(study))
-    assert all(word in str(error.value) for word in ("Taxi-v3-fixed", *words))
