@@ -21,6 +21,7 @@ from suite import SuiteError
 from suite.config import check_model, load
 from suite.config.models import AUTHORS, MULTIVERSE, Workflow
 from suite.config.reading import content_of
+from suite.failures import failure_summary
 
 min_version("9.0")
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from suite.command import failure_summary
+from suite.failures import failure_summary
 
 ERROR = """\
 Error in rule {rule}:
