@@ -9,7 +9,6 @@
 # that name exists; file times do not matter. Files of other settings have other names.
 
 import _thread
-import json
 import os
 import re
 import signal
@@ -20,7 +19,7 @@ from snakemake.utils import min_version
 
 from suite import SuiteError
 from suite.config import check_model, load
-from suite.config.models import AUTHORS, MULTIVERSE, POWR, Workflow
+from suite.config.models import AUTHORS, MULTIVERSE, Workflow
 from suite.config.reading import content_of
 from suite.failures import check_room, failure_summary
 
@@ -35,8 +34,8 @@ try:
     SETTINGS = check_model(config, Workflow, "--config")
     STUDY = load(SETTINGS.study)
     SCALE, PARTIAL = SETTINGS.scale or STUDY.default_scale, SETTINGS.partial
-    COMBINATIONS = STUDY.combinations(SCALE)
     check_room(STUDY.folder)
+    RUNS = STUDY.run_files(SCALE, finished=PARTIAL)
 except SuiteError as error:
     sys.exit(f"snakemake: {error}")
 RESULTS = STUDY.results / SCALE
@@ -44,36 +43,18 @@ FIGURES = STUDY.folder / "figures" if SCALE == "paper" else RESULTS / "figures"
 SHOWN = ("training_curves", "threshold_boxplots", "ranking")  # the figures of a scale
 ANSWER = ["answer"] if STUDY.replication else []  # the README's picture
 LOGS = STUDY.folder / "logs"
-RUNS = STUDY.run_files(SCALE, finished=PARTIAL)
 OF_STUDY = ["--envs", str(STUDY.path)]
 PARTIALLY = ["--partial"] if PARTIAL else []
-
-# What the settings of a run vary, by its digest; only those of ablations and the multiverse do.
-VARIED = {
-    each.digest: json.dumps(each.varied)
-    for name, plan in [(MULTIVERSE, STUDY.multiverse), ("ablations", STUDY.ablations)]
-    if plan
-    for each in STUDY.combinations(name)
-}
 
 # The paper's figures once more, where algorithms have the settings of its authors.
 AUTHORS_FIGURES = [
     FIGURES / f"{name}_authors.pdf"
     for name in ("training_curves", "threshold_boxplots")
-    if STUDY.replication
-    and any(
-        STUDY.algorithms[each.algorithm].source.kind == AUTHORS for each in COMBINATIONS
-    )
+    if STUDY.replication and STUDY.has_settings_of(AUTHORS, SCALE)
 ]
 
 # The agents of seed 0 are shown in pictures.
-AGENTS = {
-    each.environment: (STUDY.results / each.run(0).path).with_suffix(".npz")
-    for each in COMBINATIONS
-    if STUDY.algorithms[each.algorithm].kind == POWR
-}
-if PARTIAL:
-    AGENTS = {env: path for env, path in AGENTS.items() if path.exists()}
+AGENTS = STUDY.agents(SCALE, finished=PARTIAL)
 
 # What draws figures, and what makes tables: the rest of the suite, and powr, with which it computes
 # exact returns and checks theorems.
@@ -103,6 +84,10 @@ onstart:
 
 
 onerror:
+    from suite.command import (
+        failure_summary,
+    )  # with powr, which takes a while to import
+
     print(failure_summary(Path(log[0]).read_text()), file=sys.stderr)
 
 

@@ -30,7 +30,7 @@ OUT = Path(__file__).parent / "results" / "long-run.csv"
 def train(name: str, timesteps: int) -> list[dict[str, Any]]:
     """What one agent has taken at each doubling of the timesteps."""
     study = config.load(provenance.ROOT / "extension/study.yaml")
-    combination = study.scales["sample-efficiency"].combination(name, "optimistic-powr")
+    combination = study.combination("sample-efficiency", name, "optimistic-powr")
     learn = algorithms.build(combination.settings, {"agent": 0})
     due = [timesteps >> k for k in reversed(range(DOUBLINGS + 1))]
     rows: list[dict[str, Any]] = []

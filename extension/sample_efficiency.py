@@ -23,13 +23,13 @@ from optimistic_powr import OptimisticPOWR
 
 from suite import config, markdown
 from suite.command import write_together
-from suite.config import Study
+from suite.config import Combination, Study
 from suite.names import algorithm_name
 from suite.plots import ranking, render
-from suite.results import aggregate, arrivals
+from suite.results import arrivals
 from suite.results.statistics import censored_median
-from suite.results.summary import Planned
 from suite.results.tables import read_results, read_table
+from suite.training.evaluation import planned_grid
 
 SCALE = "sample-efficiency"
 # Further scales, each with what its table is about; one without any runs is left out.
@@ -81,10 +81,10 @@ def finds_right_arm(scale: float, seed: int) -> bool:
 
 
 def row(
-    planned: Planned, evaluations: pd.DataFrame, threshold: float, seconds: list[float]
+    planned: Combination, evaluations: pd.DataFrame, threshold: float, seconds: list[float]
 ) -> dict[str, str]:
     """One line of the table by its headings: an algorithm on an environment, over all seeds."""
-    environment, budget = planned.environment, planned.timesteps[-1]
+    environment, budget = planned.environment, planned_grid(planned.settings)[-1]
     policy = "sampled" if planned.algorithm == "random-play" else "deterministic"
     exact = arrivals.judged_exactly(evaluations)
     first = np.sort(arrival_times(evaluations, threshold, policy, arrivals.FIRST))
@@ -126,7 +126,7 @@ def compared(study: Study, scale: str) -> str:
     key = ["environment", "algorithm"]
     runs, training = results.evaluations.groupby(key), results.training.groupby(key)
     rows = []
-    for planned in aggregate.plan(study, scale):
+    for planned in study.combinations(scale):
         pair = planned.environment, planned.algorithm
         if pair in runs.groups:
             seconds = training.get_group(pair)["training_seconds"].tolist()

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from suite.command import exit_code
 
 VERBS = {
-    "check": ("suite.training.preflight", "what is wrong in a study, before anything runs"),
+    "check": ("suite.training.algorithms", "what is wrong in a study, before anything runs"),
     "run": ("suite.training.run", "train one algorithm on one environment with one seed"),
     "aggregate": ("suite.results.aggregate", "the tables of a scale, from its run files"),
     "figure": ("suite.plots.render", "one figure, from the tables of a scale"),
@@ -21,7 +21,7 @@ VERBS = {
     "theory": ("suite.theory.tables", "the tables of the paper's theorems by numbers"),
     "multiverse": ("suite.multiverse", "POWR under every plausible combination of settings"),
     "readme": ("suite.claims.page", "the README's answer and table, from the paper scale"),
-    "verify": ("suite.release.verify", "make what is shipped again, and compare"),
+    "verify": ("suite.verify", "make what is shipped again, and compare"),
 }
 
 

@@ -61,7 +61,7 @@ def write_result(program: str, make: Callable[[], Mapping[Path, str | bytes]]) -
         try:
             handle(stop)
             files = make()
-            handle(signal.SIG_IGN)  # only moments are left
+            handle(signal.SIG_IGN)  # writing takes milliseconds
             write_together(files)
         except SuiteError as error:
             return fail(program, error)

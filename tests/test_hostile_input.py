@@ -244,5 +244,5 @@ def test_names_that_are_accepted_stay_in_their_folder(name):
     except SuiteError:
         return
     results = Path("/results")
-    for one in study.scales[name].runs():
+    for one in study.runs(name):
         assert (results / one.path).resolve().parents[3] == results

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from suite import config
+from suite import config, verify
 from suite.claims import document, page
-from suite.release import verify
 from suite.training.algorithms import saves_agent
 
 ROOT = Path(__file__).parent.parent
@@ -31,7 +30,7 @@ def test_run_files_are_those_of_the_study(committed):
     current = {
         Path("results", run.path).with_suffix("").as_posix()
         for scale in ("paper", "fixed-starts")
-        for run in study.scales[scale].runs()
+        for run in study.runs(scale)
     }
     there = {name.split(".")[0] for name in committed if re.search(r"/seed\d+-", name)}
     assert there <= current

@@ -7,7 +7,7 @@ import pandas as pd
 
 from extension import sample_efficiency
 from suite import config
-from suite.results.summary import Planned
+from suite.config import Combination
 
 
 def evaluations(*runs, exact=math.nan):
@@ -34,8 +34,9 @@ RUNS = ([0.0, 0.9, 0.9, 0.9], [0.9, 0.0, 0.0, 0.0], [0.0, 0.0, 0.8, 0.9])
 
 
 def row(evaluations, threshold, seconds=(1.0,), algorithm="powr-default"):
-    grid = [100, 200, 400, 800]
-    planned = Planned("Lake", algorithm, len(RUNS), grid, "textbook", "library defaults")
+    protocol = {"first": 100, "per_decade": 1}
+    settings = {"timesteps": 800, "evaluation": protocol, "algorithm": {"settings": {}}}
+    planned = Combination("scale", "Lake", algorithm, settings, len(RUNS), {})
     return sample_efficiency.row(planned, evaluations, threshold, list(seconds))
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-import math
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -199,95 +199,84 @@ class Evaluation(Block):
     per_decade: Annotated[int, Field(ge=1, le=1000)]
 
 
+# Environment, algorithm, timesteps, what is varied, tier.
+Choice = tuple[str, str, int, dict[str, Any], str]
+
+
 class Plan(Block):
     """Combinations of settings to train; the study that holds the plan tells it its name."""
 
+    seeds: Seeds
     timesteps: Timesteps
+    sampled: bool = False  # whether every algorithm's sampled policy is evaluated too
     _study: Study = PrivateAttr()
     _name: str = PrivateAttr()
 
+    def choices(self) -> Iterator[Choice]:
+        """One per combination; those of each environment together, in the order of the file."""
+        raise NotImplementedError
+
+    def combinations(self) -> list[Combination]:
+        return [
+            Combination(
+                self._name,
+                environment,
+                algorithm,
+                self._study.resolve(environment, algorithm, timesteps, varied, self.sampled),
+                self.seeds,
+                varied,
+                tier,
+            )
+            for environment, algorithm, timesteps, varied, tier in self.choices()
+        ]
+
+    def check_size(self) -> None:
+        """Refuse more runs than anybody means, without listing them all."""
+        most = MOST_RUNS // self.seeds
+        if (count := sum(1 for _ in itertools.islice(self.choices(), most + 1))) > most:
+            raise SuiteError(
+                f"{self._name}: {count * self.seeds:,} or more runs, at most {MOST_RUNS:,} are "
+                "allowed: reduce its seeds or the values of its settings"
+            )
+
 
 class Scale(Plan):
-    seeds: Seeds
     algorithms: Names
     overrides: dict[str, Timesteps] = {}  # other timesteps for some of the algorithms
-    sampled: bool = False  # whether every algorithm's sampled policy is evaluated too
     # Further algorithms, which run on these environments alone.
     only: dict[str, Timesteps] = {}
 
-    @cached_property
-    def timesteps_of(self) -> dict[str, dict[str, int]]:
-        """The timesteps of each algorithm on each of its environments."""
+    def choices(self) -> Iterator[Choice]:
         everywhere = {
             name: self.timesteps | self.overrides.get(name, {}) for name in self.algorithms
         }
-        return everywhere | self.only
-
-    def combinations(self) -> list[Combination]:
-        """Those of each environment together, in the order of the file."""
-        return [
-            self.combination(environment, algorithm)
-            for environment in self.timesteps
-            for algorithm, timesteps in self.timesteps_of.items()
-            if environment in timesteps
-        ]
-
-    def combination(self, environment: str, algorithm: str) -> Combination:
-        place = f"at scale {self._name}"
-        check_known([environment], self.timesteps, f"environment {place}")
-        check_known([algorithm], self.timesteps_of, f"algorithm {place}")
-        timesteps = self.timesteps_of[algorithm]
-        check_known([environment], timesteps, f"environment of {algorithm} {place}")
-        settings = self._study.resolve(
-            environment, algorithm, timesteps[environment], sampled=self.sampled
-        )
-        return Combination(self._name, environment, algorithm, settings, self.seeds, {})
-
-    def count_runs(self) -> int:
-        return self.seeds * sum(map(len, self.timesteps_of.values()))
-
-    def runs(self) -> list[Run]:
-        """All runs, seed 0 of everything before seed 1 of anything."""
-        combinations = self.combinations()
-        return [each.run(seed) for seed in range(self.seeds) for each in combinations]
+        for environment in self.timesteps:
+            for algorithm, timesteps in (everywhere | self.only).items():
+                if environment in timesteps:
+                    yield environment, algorithm, timesteps[environment], {}, ""
 
 
-class Varied(Plan):
+class Ablation(Plan):
     """For each setting that is varied, the list of its values; null is the default."""
 
+    change: str = ""  # what it does, in a few words for its page and figure
+    algorithms: Names
     settings: Choices = {}
     environments: dict[str, Choices] = {}
 
     def choices_on(self, environment: str) -> Choices:
         return self.settings | self.environments.get(environment, {})
 
-    def _combinations(self, algorithms: list[str], seeds: dict[str, int]) -> list[Combination]:
-        found = []
+    def choices(self) -> Iterator[Choice]:
         for environment, timesteps in self.timesteps.items():
-            choices = self.choices_on(environment)
-            for algorithm, *values in itertools.product(algorithms, *choices.values()):
-                named = zip(choices, values, strict=True)
-                varied = {key: value for key, value in named if value is not None}
-                settings = self._study.resolve(environment, algorithm, timesteps, varied)
-                found.append(
-                    Combination(
-                        self._name, environment, algorithm, settings, seeds[environment], varied
-                    )
-                )
-        return found
-
-
-class Ablation(Varied):
-    change: str = ""  # what it does, in a few words for its page and figure
-    seeds: Seeds
-    algorithms: Names
-
-    def count_runs(self) -> int:
-        varied = (self.choices_on(environment).values() for environment in self.timesteps)
-        return self.seeds * len(self.algorithms) * sum(math.prod(map(len, each)) for each in varied)
-
-    def combinations(self) -> list[Combination]:
-        return self._combinations(self.algorithms, dict.fromkeys(self.timesteps, self.seeds))
+            settings = self.choices_on(environment)
+            for algorithm, *values in itertools.product(self.algorithms, *settings.values()):
+                varied = {
+                    key: value
+                    for key, value in zip(settings, values, strict=True)
+                    if value is not None
+                }
+                yield environment, algorithm, timesteps, varied, ""
 
 
 class Branch(Block):
@@ -301,38 +290,21 @@ class Branch(Block):
     settings: Choices
     alternatives: list[dict[str, Any]] = Field(default=[{}], min_length=1)
 
-    def varied(self) -> list[dict[str, Any]]:
-        return [
-            dict(zip(self.settings, values, strict=True)) | alternative
-            for alternative in self.alternatives
-            for values in itertools.product(*self.settings.values())
-        ]
-
 
 class Multiverse(Plan):
     """The settings of one algorithm that nobody knows, with their plausible values."""
 
     algorithm: Text
-    seeds: Seeds
     branches: Annotated[list[Branch], Field(min_length=1)]
 
-    def count_runs(self) -> int:
-        return self.seeds * sum(
-            len(each.alternatives)
-            * math.prod(map(len, each.settings.values()))
-            * len(each.environments)
-            for each in self.branches
-        )
-
-    def combinations(self) -> list[Combination]:
-        found = []
+    def choices(self) -> Iterator[Choice]:
         for environment, timesteps in self.timesteps.items():
             for branch in self.branches:
-                for varied in branch.varied() if environment in branch.environments else []:
-                    settings = self._study.resolve(environment, self.algorithm, timesteps, varied)
-                    given = (self._name, environment, self.algorithm, settings)
-                    found.append(Combination(*given, self.seeds, varied, branch.tier))
-        return found
+                alternatives = branch.alternatives if environment in branch.environments else []
+                for alternative in alternatives:
+                    for values in itertools.product(*branch.settings.values()):
+                        varied = dict(zip(branch.settings, values, strict=True)) | alternative
+                        yield environment, self.algorithm, timesteps, varied, branch.tier
 
 
 class Workflow(Block):
@@ -358,16 +330,20 @@ class Study(Block):
     _path: Path = PrivateAttr(default=Path("envs.yaml"))
 
     def model_post_init(self, context: Any) -> None:
-        plans: list[tuple[str, Scale | Ablation | Multiverse]] = list(self.scales.items())
-        plans += [(ABLATIONS, each) for each in self.ablations.values()]
-        plans += [(MULTIVERSE, self.multiverse)] if self.multiverse else []
-        for name, plan in plans:
-            plan._study, plan._name = self, name
-            if (count := plan.count_runs()) > MOST_RUNS:
-                raise SuiteError(
-                    f"{name}: {count:,} runs, at most {MOST_RUNS:,} are allowed: reduce its seeds "
-                    "or the values of its settings"
-                )
+        for name, plans in self.plans.items():
+            for plan in plans:
+                plan._study, plan._name = self, name
+                plan.check_size()
+
+    @cached_property
+    def plans(self) -> dict[str, list[Plan]]:
+        """By scale; all ablations together are one, and so is the multiverse."""
+        plans: dict[str, list[Plan]] = {name: [scale] for name, scale in self.scales.items()}
+        if self.ablations:
+            plans[ABLATIONS] = [*self.ablations.values()]
+        if self.multiverse:
+            plans[MULTIVERSE] = [self.multiverse]
+        return plans
 
     @property
     def path(self) -> Path:
@@ -392,40 +368,74 @@ class Study(Block):
         return self.scales[name]
 
     def combinations(self, scale: str) -> list[Combination]:
-        """Those of a scale, of all ablations (each once) or of the multiverse."""
-        if scale == ABLATIONS and self.ablations:
-            found = [each for plan in self.ablations.values() for each in plan.combinations()]
-            most: dict[tuple[str, str], Combination] = {}
-            for each in found:
-                shared = most.setdefault((each.environment, each.digest), each)
-                if each.seeds > shared.seeds:
-                    most[each.environment, each.digest] = each
-            return list(most.values())
-        if scale == MULTIVERSE and self.multiverse:
-            return self.multiverse.combinations()
-        return self.scale(scale).combinations()
+        """Those of a scale; what two ablations share is trained once, with the more seeds."""
+        check_known([scale], self.plans, "scale")
+        shared: dict[tuple[str, str, str], Combination] = {}
+        for each in itertools.chain(*(plan.combinations() for plan in self.plans[scale])):
+            key = (each.environment, each.algorithm, each.digest)
+            if key not in shared or each.seeds > shared[key].seeds:
+                shared[key] = each
+        return list(shared.values())
+
+    def combination(
+        self, scale: str, environment: str, algorithm: str, varied: Mapping[str, Any] | None = None
+    ) -> Combination:
+        """The one of a scale with these settings varied."""
+        found = self.combinations(scale)
+        for key, name in (("environment", environment), ("algorithm", algorithm)):
+            known = dict.fromkeys(getattr(each, key) for each in found)
+            check_known([name], known, f"{key} at scale {scale}")
+            found = [each for each in found if getattr(each, key) == name]
+        for each in found:
+            if each.varied == (varied or {}):
+                return each
+        raise SuiteError(
+            f"{scale} has no combination {json.dumps(varied)} of {algorithm} on {environment}. If "
+            "the study has changed since the workflow started, start it again"
+        )
+
+    def runs(self, scale: str) -> list[Run]:
+        return [run for each in self.combinations(scale) for run in each.runs]
 
     def run_files(self, scale: str, *, finished: bool = False) -> list[Path]:
         """The run files of a scale, or the finished ones only."""
-        runs = [run for each in self.combinations(scale) for run in each.runs]
-        paths = [self.results / run.path for run in runs]
+        paths = [self.results / run.path for run in self.runs(scale)]
         return [path for path in paths if path.exists()] if finished else paths
+
+    def agents(self, scale: str, *, finished: bool = False) -> dict[str, Path]:
+        """By environment, the agent that seed 0 of the paper's POWR leaves beside its run file."""
+        paths = {
+            each.environment: (self.results / each.run(0).path).with_suffix(".npz")
+            for each in self.combinations(scale)
+            if self.algorithms[each.algorithm].kind == POWR
+        }
+        return {name: path for name, path in paths.items() if path.exists() or not finished}
+
+    def has_settings_of(self, source: str, scale: str) -> bool:
+        algorithms = {each.algorithm for each in self.combinations(scale)}
+        return any(self.algorithms[name].source.kind == source for name in algorithms)
+
+    @cached_property
+    def varied(self) -> dict[str, str]:
+        """By digest, what the settings of a run vary as JSON; of scales it is nothing."""
+        plans = [name for name in self.plans if name not in self.scales]
+        found = itertools.chain(*map(self.combinations, plans))
+        return {each.digest: json.dumps(each.varied) for each in found}
 
     def resolve(
         self,
         environment: str,
         algorithm: str,
         timesteps: int,
-        varied: dict[str, Any] | None = None,
-        *,
-        sampled: bool = False,
+        varied: dict[str, Any],
+        sampled: bool,
     ) -> dict[str, Any]:
         """Everything that decides the results of a run, but for its seed; digests cover it."""
         env, learner = self.environments[environment], self.algorithms[algorithm]
         evaluation = self.evaluation.model_dump()
         if learner.evaluation:  # it is evaluated earlier; from `shared_from` on as all others
             evaluation |= {"first": learner.evaluation.first, "shared_from": evaluation["first"]}
-        settings = learner.settings_on(env.settings_of or environment) | (varied or {})
+        settings = learner.settings_on(env.settings_of or environment) | varied
         return {
             "environment": env.resolve(),
             "algorithm": {
@@ -440,44 +450,47 @@ class Study(Block):
     @pydantic.model_validator(mode="after")
     def _names_are_known(self) -> Study:
         """Refuse names of classes, environments and algorithms that are used but not defined."""
+        for place, names, known in self._uses_of_names():
+            check_known(names, known, place)
         for name in sorted({*self.classes} & {*baselines.BUILT_IN}):
             raise SuiteError(f"classes.{name}: {name} is a class of baselines/: rename it")
-        environments, algorithms = self.environments, self.algorithms
-        for name, env in environments.items():
-            if env.settings_of:
-                check_known([env.settings_of], environments, f"environments.{name}.settings_of")
-        for name, learner in algorithms.items():
-            known = {**baselines.BUILT_IN, **self.classes}
-            check_known([learner.class_], known, f"algorithms.{name}.class")
-            check_known(learner.environments, environments, f"algorithms.{name}.environments")
+        for name in sorted({*self.scales} & {ABLATIONS, MULTIVERSE}):
+            raise SuiteError(f"scales.{name}: this name is reserved for {name}: rename it")
         for name, scale in self.scales.items():
-            place = f"scales.{name}"
-            if name in (ABLATIONS, MULTIVERSE):
-                raise SuiteError(f"{place}: this name is reserved for {name}: rename it")
-            check_known(scale.algorithms, algorithms, f"{place}.algorithms")
-            check_known(scale.timesteps, environments, f"{place}.timesteps")
-            check_known(scale.overrides, scale.algorithms, f"{place}.overrides")
-            check_known(scale.only, algorithms, f"{place}.only")
-            for key, given in (("overrides", scale.overrides), ("only", scale.only)):
-                for algorithm, timesteps in given.items():
-                    check_known(timesteps, scale.timesteps, f"{place}.{key}.{algorithm}")
             for algorithm in sorted({*scale.only} & {*scale.algorithms}):
                 raise SuiteError(
-                    f"{place}.only: {algorithm} runs on every environment of the scale already: "
-                    f"remove it here or from {place}.algorithms"
+                    f"scales.{name}.only: {algorithm} runs on every environment of the scale "
+                    f"already: remove it here or from scales.{name}.algorithms"
                 )
-        varied: list[tuple[str, Varied]] = [
-            (f"ablations.{name}", plan) for name, plan in self.ablations.items()
-        ]
-        for plan in self.ablations.values():
-            check_known(plan.algorithms, algorithms, "ablations.algorithms")
+        return self
+
+    def _uses_of_names(self) -> Iterator[tuple[str, Iterable[str], Iterable[str]]]:
+        """Where names are used, these names, and those that are defined."""
+        environments, algorithms = self.environments, self.algorithms
+        classes = [*baselines.BUILT_IN, *self.classes]
+        for name, env in environments.items():
+            if env.settings_of:
+                yield f"environments.{name}.settings_of", [env.settings_of], environments
+        for name, learner in algorithms.items():
+            yield f"algorithms.{name}.class", [learner.class_], classes
+            yield f"algorithms.{name}.environments", learner.environments, environments
+        for name, scale in self.scales.items():
+            place = f"scales.{name}"
+            yield f"{place}.algorithms", scale.algorithms, algorithms
+            yield f"{place}.timesteps", scale.timesteps, environments
+            yield f"{place}.overrides", scale.overrides, scale.algorithms
+            yield f"{place}.only", scale.only, algorithms
+            for key, given in (("overrides", scale.overrides), ("only", scale.only)):
+                for algorithm, timesteps in given.items():
+                    yield f"{place}.{key}.{algorithm}", timesteps, scale.timesteps
+        for name, plan in self.ablations.items():
+            place = f"ablations.{name}"
+            yield f"{place}.algorithms", plan.algorithms, algorithms
+            yield f"{place}.timesteps", plan.timesteps, environments
+            yield f"{place}.environments", plan.environments, plan.timesteps
         if scope := self.multiverse:
-            check_known([scope.algorithm], algorithms, f"{MULTIVERSE}.algorithm")
-            check_known(scope.timesteps, environments, f"{MULTIVERSE}.timesteps")
+            yield f"{MULTIVERSE}.algorithm", [scope.algorithm], algorithms
+            yield f"{MULTIVERSE}.timesteps", scope.timesteps, environments
             for number, branch in enumerate(scope.branches, 1):
                 place = f"{MULTIVERSE}.branches.{number}.environments"
-                check_known(branch.environments, scope.timesteps, place)
-        for place, each in varied:
-            check_known(each.timesteps, environments, f"{place}.timesteps")
-            check_known(each.environments, each.timesteps, f"{place}.environments")
-        return self
+                yield place, branch.environments, scope.timesteps

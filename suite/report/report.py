@@ -31,7 +31,7 @@ from suite.config import Combination, Study
 from suite.config.models import AUTHORS, DEEP_OF_SOURCE, KINDS, LIBRARY, POWR
 from suite.names import algorithm_name
 from suite.report import cards
-from suite.results import summary_page
+from suite.results import summary as summary_page
 from suite.results.ranking import cost_text, duration_text
 from suite.results.tables import Results, read_table
 from suite.training.evaluation import planned_grid

@@ -19,132 +19,106 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 import pandas as pd
 
 import baselines
 from suite import SuiteError, config
 from suite.command import make_parser, write_result
 from suite.config import Combination, Run, Study
-from suite.config.models import Environment
 from suite.results import arrivals
-from suite.results.origins import find_origins
-from suite.results.ranking import cost, rank, read_training
-from suite.results.run_file import read_run_file
-from suite.results.summary import Bounds, Planned, summarise
-from suite.results.summary_page import render
+from suite.results.ranking import cost, measured_by, rank, training_seconds
+from suite.results.run_file import Document, Provenance, read_run_file
+from suite.results.summary import find_origins, render, summarise
 from suite.results.tables import to_csv
-from suite.training import environments
-from suite.training.evaluation import planned_grid
+
+PAIR = ["environment", "algorithm"]
 
 
-class Loaded(NamedTuple):
+def aggregate(study: Study, scale: str, results: Path, partial: bool) -> dict[str, str]:
+    """The text of each output file."""
+    combinations = study.combinations(scale)
+    runs = read_runs(study, scale, results, partial)
+    thresholds = {name: block.thresholds for name, block in study.environments.items()}
+    reached = arrivals.tabulate(runs.evaluations, thresholds)
+    tables = {
+        "evaluations": runs.evaluations.drop(columns="training_seconds"),
+        "runs": reached,
+        "training": runs.training,
+    }
+    page = {}
+    if scale in study.scales:
+        summary = summarise(study, combinations, runs.evaluations, reached)
+        tables |= {
+            "curves": curves(runs.evaluations),
+            "summary": summary,
+            "ranking": rank(combinations, summary, reached, runs.training, runs.evaluations),
+            "cost": cost(combinations, runs.training),
+            "origins": find_origins(runs.origins),
+        }
+        page = {"summary.md": render(summary, scale, runs.missing, tables["origins"])}
+    return {f"{name}.csv": to_csv(table) for name, table in tables.items()} | page
+
+
+class Runs(NamedTuple):
     """Finished runs of a scale."""
 
-    evaluations: pd.DataFrame  # the rows of all run files, with environment, algorithm and seed
-    metadata: dict[Run, dict[str, Any]]
+    # The rows of all run files, with environment, algorithm, combination if settings vary, seed,
+    # and the seconds of training until each evaluation.
+    evaluations: pd.DataFrame
+    training: pd.DataFrame  # one row per run
+    origins: list[Provenance]
     missing: list[Run]
 
 
-def load_runs(
-    combinations: Sequence[Combination], results: Path, scale: str, partial: bool
-) -> Loaded:
+def read_runs(study: Study, scale: str, results: Path, partial: bool) -> Runs:
     """Read and check every run file of a scale; a missing one is an error unless partial."""
-    is_varied = scale in (config.ABLATIONS, config.MULTIVERSE)
-    runs = [run for each in combinations for run in each.runs]
-    missing = [run for run in runs if not (results / run.path).exists()]
-    if missing and (not partial or len(missing) == len(runs)):
+    planned = [(each, run) for each in study.combinations(scale) for run in each.runs]
+    missing = [run for _, run in planned if not (results / run.path).exists()]
+    if missing and (not partial or len(missing) == len(planned)):
         names = "\n".join(f"  {results / run.path}" for run in missing)
         raise SuiteError(
-            f"{len(missing)} of {len(runs)} runs are missing:\n{names}\n"
+            f"{len(missing)} of {len(planned)} runs are missing:\n{names}\n"
             f"Run `snakemake --config scale={scale}`, or aggregate finished runs with --partial"
         )
-    tables, metadata = [], {}
-    for each in combinations:
-        for run in each.runs:
-            if (results / run.path).exists():
-                table, metadata[run] = read_run_file(results, run, each.settings)
-                key: dict[str, Any] = {"environment": run.environment, "algorithm": run.algorithm}
-                if is_varied:
-                    key["combination"] = run.digest
-                for place, (name, value) in enumerate((key | {"seed": run.seed}).items()):
-                    table.insert(place, name, value)
-                tables.append(table)
-    return Loaded(
-        pd.concat(tables, ignore_index=True), metadata, sorted(missing, key=lambda run: run.seed)
-    )
+    tables, training, origins = {}, [], []
+    for each, run in planned:
+        if run in missing:
+            continue
+        table, document = read_run_file(results, run, each.settings)
+        table["training_seconds"] = seconds = training_seconds(document.evaluations)
+        tables[run.environment, run.algorithm, run.digest, run.seed] = table
+        training.append(training_row(each, run, document, max(seconds)))
+        origins.append(document.provenance)
+    key = [*PAIR, "combination", "seed"]
+    evaluations = pd.concat(tables, names=key).reset_index(key).reset_index(drop=True)
+    if scale in study.scales:  # in the others settings vary
+        evaluations = evaluations.drop(columns="combination")
+    missing.sort(key=lambda run: run.seed)
+    return Runs(evaluations, pd.DataFrame(training), origins, missing)
 
 
-def curves(evaluations: pd.DataFrame) -> pd.DataFrame:
-    """Mean, minimum and maximum over seeds of each policy's return at each timestep."""
-    group = ["environment", "algorithm"]
-    parts = [
-        evaluations.dropna(subset=column)
-        .groupby([*group, "timestep"], sort=False)[column]
-        .agg(["mean", "min", "max", "count"])
-        .rename(columns={"count": "seeds"})
-        .reset_index()
-        .assign(policy=policy)
-        for policy, (column, _) in arrivals.POLICIES.items()
-    ]
-    table = pd.concat(parts, ignore_index=True)
-    return table[[*group, "policy", "timestep", "mean", "min", "max", "seeds"]]
-
-
-def plan(study: Study, scale: str) -> list[Planned]:
-    """What the study plans, in its order."""
-    return [
-        Planned(
-            each.environment,
-            each.algorithm,
-            each.seeds,
-            planned_grid(each.settings),
-            study.algorithms[each.algorithm].kind,
-            study.algorithms[each.algorithm].source.kind,
-        )
-        for each in study.scale(scale).combinations()
-    ]
-
-
-def tabulate_training(
-    combinations: Sequence[Combination], metadata: Mapping[Run, Mapping[str, Any]]
-) -> pd.DataFrame:
-    """What each run took, one row each; `seconds` and `cpu_seconds` include evaluations."""
-    rows = []
-    for each in combinations:
-        for run in each.runs:
-            if run not in metadata:
-                continue
-            document = metadata[run]
-            training, spent = read_training(document), document["evaluations"]
-            git = document["provenance"]["git"] or {}
-            rows.append(
-                {
-                    "environment": run.environment,
-                    "algorithm": run.algorithm,
-                    "seed": run.seed,
-                    "digest": run.digest,
-                    "timesteps": spent[-1]["timestep"],
-                    "first_update": first_update(each.settings["algorithm"]),
-                    "seconds": document["duration_seconds"],
-                    "evaluation_seconds": sum(entry["evaluation_seconds"] for entry in spent),
-                    "cpu_seconds": cpu_seconds(spent),
-                    "training_seconds": max(training.seconds.values()),
-                    "measured_by": training.measured_by,
-                    "peak_memory_bytes": document["peak_memory_bytes"],
-                    "has_agent": "agent_sha256" in document,
-                    "commit": git.get("commit", ""),
-                }
-            )
-    return pd.DataFrame(rows)
-
-
-def cpu_seconds(evaluations: Sequence[Mapping[str, float]]) -> float:
-    """CPU time from before the first evaluation to after the last, without the start of Python."""
-    if "cpu_seconds" not in evaluations[0]:
-        return float("nan")
-    before = evaluations[0]["cpu_seconds"] - evaluations[0]["evaluation_cpu_seconds"]
-    return evaluations[-1]["cpu_seconds"] - before
+def training_row(
+    combination: Combination, run: Run, document: Document, seconds: float
+) -> dict[str, Any]:
+    """What a run took; `seconds` and `cpu_seconds` include evaluations."""
+    first, last = document.evaluations[0], document.evaluations[-1]
+    start_of_python = first.cpu_seconds - first.evaluation_cpu_seconds
+    return {
+        "environment": run.environment,
+        "algorithm": run.algorithm,
+        "seed": run.seed,
+        "digest": run.digest,
+        "timesteps": last.timestep,
+        "first_update": first_update(combination.settings["algorithm"]),
+        "seconds": document.duration_seconds,
+        "evaluation_seconds": sum(entry.evaluation_seconds for entry in document.evaluations),
+        "cpu_seconds": last.cpu_seconds - start_of_python,
+        "training_seconds": seconds,
+        "measured_by": measured_by(document.evaluations),
+        "peak_memory_bytes": document.peak_memory_bytes,
+        "has_agent": document.agent_sha256 is not None,
+        "commit": document.provenance.git.commit if document.provenance.git else "",
+    }
 
 
 def first_update(algorithm: Mapping[str, Any]) -> int:
@@ -162,51 +136,19 @@ def first_update(algorithm: Mapping[str, Any]) -> int:
     return settings.get("n_steps", 0) * settings.get("n_envs", 1)
 
 
-def exact_bounds(environment: Environment, seeds: int) -> Bounds:
-    """Exact returns of the uniform policy and the optimum, where there is a transition table.
-
-    With fixed starts, which differ between seeds, their mean over seeds.
-    """
-    settings = environment.resolve()
-    found = []
-    for seed in range(seeds) if environment.start == "fixed" else [0]:
-        mdp = environments.tabular(environments.make(settings, seed))
-        if mdp is None:
-            return Bounds()
-        uniform = np.full((mdp.n_states, mdp.n_actions), 1 / mdp.n_actions)
-        found.append((mdp.expected_return(uniform), mdp.optimal_return()))
-    return Bounds(*(float(np.mean(each)) for each in zip(*found, strict=True)))
-
-
-def aggregate(study: Study, scale: str, results: Path, partial: bool) -> dict[str, str]:
-    """The text of each output file."""
-    combinations = study.combinations(scale)
-    loaded = load_runs(combinations, results, scale, partial)
-    thresholds_of = {
-        each.environment: study.environments[each.environment].thresholds for each in combinations
-    }
-    runs = arrivals.tabulate(loaded.evaluations, thresholds_of)
-    tables = {
-        "evaluations.csv": loaded.evaluations,
-        "runs.csv": runs,
-        "training.csv": tabulate_training(combinations, loaded.metadata),
-    }
-    if scale in (config.ABLATIONS, config.MULTIVERSE):
-        return {name: to_csv(table) for name, table in tables.items()}
-    planned = plan(study, scale)
-    seeds = study.scale(scale).seeds
-    bounds_of = {name: exact_bounds(study.environments[name], seeds) for name in thresholds_of}
-    summary = summarise(loaded.evaluations, runs, planned, thresholds_of, bounds_of)
-    origins = find_origins(document["provenance"] for document in loaded.metadata.values())
-    tables |= {
-        "curves.csv": curves(loaded.evaluations),
-        "summary.csv": summary,
-        "ranking.csv": rank(planned, thresholds_of, runs, loaded.metadata),
-        "cost.csv": cost(planned, loaded.metadata),
-        "origins.csv": origins,
-    }
-    page = render(summary, scale, loaded.missing, origins)
-    return {**{name: to_csv(table) for name, table in tables.items()}, "summary.md": page}
+def curves(evaluations: pd.DataFrame) -> pd.DataFrame:
+    """Mean, minimum and maximum over seeds of each policy's return at each timestep."""
+    parts = [
+        evaluations.dropna(subset=column)
+        .groupby([*PAIR, "timestep"], sort=False)[column]
+        .agg(["mean", "min", "max", "count"])
+        .rename(columns={"count": "seeds"})
+        .reset_index()
+        .assign(policy=policy)
+        for policy, (column, _) in arrivals.POLICIES.items()
+    ]
+    shown = [*PAIR, "policy", "timestep", "mean", "min", "max", "seeds"]
+    return pd.concat(parts, ignore_index=True)[shown]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -8,122 +8,106 @@ the clock: they differ between machines, and on a shared core they include waiti
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 
-from suite.config import Run
+from suite.config import Combination
 from suite.config.models import POWR
 from suite.names import algorithm_name
 from suite.results import arrivals
-from suite.results.summary import Planned
+from suite.results.run_file import Spent
+from suite.training.evaluation import planned_grid
 
 CPU, CLOCK = "CPU", "clock"
+ROW, RUN = ["environment", "algorithm", "policy"], ["environment", "algorithm", "seed"]
+COLUMNS = [
+    *(*ROW, "kind", "threshold", "first_evaluation", "timesteps", "seeds", "seeds_planned"),
+    *("n_reached", "median", "earliest", "latest", "median_lasting"),
+    *("seconds_to_threshold", "seconds_in_all", "measured_by"),
+]
 
 
-class Training(NamedTuple):
-    """Seconds of training until each evaluation, without the evaluations."""
-
-    seconds: Mapping[int, float]
-    measured_by: str  # CPU or CLOCK
+def measured_by(evaluations: Sequence[Spent]) -> str:
+    return CLOCK if math.isnan(evaluations[0].cpu_seconds) else CPU
 
 
-def read_training(metadata: Mapping[str, Any]) -> Training:
-    """CPU time where the run recorded it, else by the clock.
+def training_seconds(evaluations: Sequence[Spent]) -> np.ndarray:
+    """Seconds of training until each evaluation, by the CPU where the run recorded them.
 
     Until the first evaluation always by the clock, since the CPU time there holds the start of
     Python too.
     """
-    rows = metadata["evaluations"]
-    measured_by, prefix = (CPU, "cpu_") if "cpu_seconds" in rows[0] else (CLOCK, "")
-    spent = np.array([row[f"{prefix}seconds"] for row in rows])
-    paused = np.cumsum([row[f"evaluation_{prefix}seconds"] for row in rows])
-    before_first = rows[0]["seconds"] - rows[0]["evaluation_seconds"]
-    training = before_first + (spent - spent[0]) - (paused - paused[0])
-    timesteps = [row["timestep"] for row in rows]
-    return Training(dict(zip(timesteps, training.tolist(), strict=True)), measured_by)
+    prefix = "cpu_" if measured_by(evaluations) == CPU else ""
+    spent = np.array([getattr(entry, f"{prefix}seconds") for entry in evaluations])
+    paused = np.cumsum([getattr(entry, f"evaluation_{prefix}seconds") for entry in evaluations])
+    before_first = evaluations[0].seconds - evaluations[0].evaluation_seconds
+    return before_first + (spent - spent[0]) - (paused - paused[0])
 
 
 def rank(
-    plan: Sequence[Planned],
-    thresholds_of: Mapping[str, Sequence[float]],
-    runs: pd.DataFrame,
-    metadata: Mapping[Run, Mapping[str, Any]],
+    combinations: Sequence[Combination],
+    summary: pd.DataFrame,
+    reached: pd.DataFrame,
+    training: pd.DataFrame,
+    evaluations: pd.DataFrame,
 ) -> pd.DataFrame:
-    """One row per environment, algorithm and policy, of the finished runs; `runs` is runs.csv."""
-    training = {run[1:4]: read_training(document) for run, document in metadata.items()}
-    rows = []
-    for planned in plan:
-        environment, algorithm = planned.environment, planned.algorithm
-        threshold = thresholds_of[environment][0]
-        # The authors evaluate the sampled policy of POWR, so POWR is shown by both.
-        for policy in arrivals.POLICIES if planned.kind == POWR else ["deterministic"]:
-            arrived = arrivals.select(runs, environment, algorithm, threshold, policy)
-            spent = [training[environment, algorithm, seed] for seed in arrived["seed"]]
-            rows.append(
-                {
-                    "environment": environment,
-                    "algorithm": algorithm,
-                    "policy": policy,
-                    "kind": planned.kind,
-                    "threshold": threshold,
-                    "first_evaluation": planned.timesteps[0],
-                    "timesteps": planned.timesteps[-1],
-                    "seeds": len(arrived),
-                    "seeds_planned": planned.seeds,
-                    **(_times(arrived, spent) if spent else {"n_reached": 0}),
-                }
-            )
-    return pd.DataFrame(rows)
+    """The summary's rows of first thresholds, with seconds of training.
 
-
-def _times(arrived: pd.DataFrame, training: Sequence[Training]) -> dict[str, Any]:
-    first = arrivals.as_times(arrived[arrivals.FIRST])
-    seconds = [run.seconds.get(time, math.inf) for run, time in zip(training, first, strict=True)]
-    return {
-        "n_reached": int(np.isfinite(first).sum()),
-        "median": arrivals.median_cell(first),
-        "earliest": arrivals.as_cell(first.min()),
-        "latest": arrivals.as_cell(first.max()),
-        "median_lasting": arrivals.median_cell(arrivals.as_times(arrived[arrivals.LASTING])),
-        "seconds_to_threshold": arrivals.median_cell(seconds),
-        "seconds_in_all": float(np.median([max(run.seconds.values()) for run in training])),
-        "measured_by": CPU if all(run.measured_by == CPU for run in training) else CLOCK,
+    `reached` is runs.csv, and the evaluations have the seconds of training until each of them.
+    """
+    # The authors evaluate the sampled policy of POWR, so POWR is shown by both.
+    is_shown = (summary["policy"] == "deterministic") | (summary["kind"] == POWR)
+    table = (
+        summary[is_shown]
+        .drop_duplicates(ROW)
+        .rename(
+            columns={"timesteps_to_threshold": "median", "timesteps_to_lasting": "median_lasting"}
+        )
+    )
+    first = {
+        (each.environment, each.algorithm): planned_grid(each.settings)[0] for each in combinations
     }
+    pairs = zip(table["environment"], table["algorithm"], strict=True)
+    table["first_evaluation"] = [first[pair] for pair in pairs]
+    runs = reached.drop_duplicates([*ROW, "seed"]).merge(
+        evaluations, "left", left_on=[*RUN, arrivals.FIRST], right_on=[*RUN, "timestep"]
+    )
+    seconds = (
+        runs.merge(training, on=RUN, suffixes=("", "_in_all"))
+        .groupby(ROW)
+        .agg(
+            seconds_to_threshold=("training_seconds", _median_of_reached),
+            seconds_in_all=("training_seconds_in_all", np.median),
+            measured_by=("measured_by", lambda clocks: CPU if (clocks == CPU).all() else CLOCK),
+        )
+    )
+    return table.join(seconds, on=ROW)[COLUMNS]
 
 
-def cost(plan: Sequence[Planned], metadata: Mapping[Run, Mapping[str, Any]]) -> pd.DataFrame:
+def _median_of_reached(seconds: pd.Series) -> float:
+    return arrivals.median_cell(arrivals.as_times(seconds))
+
+
+def cost(combinations: Sequence[Combination], training: pd.DataFrame) -> pd.DataFrame:
     """What the finished runs of each algorithm on each environment took, one core per run."""
+    runs_of = dict(iter(training.groupby(["environment", "algorithm"])))
     rows = []
-    for planned in plan:
-        documents = [
-            document
-            for run, document in metadata.items()
-            if (run.environment, run.algorithm) == planned[:2]
-        ]
-        budget = planned.timesteps[-1]
-        row: dict[str, Any] = {
-            "environment": planned.environment,
-            "algorithm": planned.algorithm,
-            "runs": len(documents),
-            "timesteps": budget,
-        }
-        if documents:
-            evaluating = [
-                sum(entry["evaluation_seconds"] for entry in document["evaluations"])
-                for document in documents
-            ]
-            training = sum(
-                document["evaluations"][-1]["seconds"] - seconds
-                for document, seconds in zip(documents, evaluating, strict=True)
-            )
+    for each in combinations:
+        budget = planned_grid(each.settings)[-1]
+        row = {"environment": each.environment, "algorithm": each.algorithm, "runs": 0}
+        row |= {"timesteps": budget}
+        if (each.environment, each.algorithm) in runs_of:
+            runs = runs_of[each.environment, each.algorithm]
+            evaluating = sum(runs["evaluation_seconds"])
+            learning = sum(runs["seconds"] - runs["evaluation_seconds"])
             row |= {
-                "timesteps_per_second": len(documents) * budget / training,
-                "evaluation_share": sum(evaluating) / (training + sum(evaluating)),
-                "wall_hours": sum(document["duration_seconds"] for document in documents) / 3600,
-                "peak_memory_mb": max(each["peak_memory_bytes"] for each in documents) / 1e6,
+                "runs": len(runs),
+                "timesteps_per_second": len(runs) * budget / learning,
+                "evaluation_share": evaluating / (learning + evaluating),
+                "wall_hours": sum(runs["seconds"]) / 3600,
+                "peak_memory_mb": max(runs["peak_memory_bytes"]) / 1e6,
             }
         rows.append(row)
     return pd.DataFrame(rows)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import io
-import json
+import math
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -45,14 +45,17 @@ class Provenance(Part):
     platform: str
     cpu: str
     packages: dict[str, str]
+    thread_pools: list[dict[str, Any]] = []
 
 
 class Spent(Part):
+    """What had passed when an evaluation ended; the CPU's time includes the start of Python."""
+
     timestep: int
     seconds: Amount
     evaluation_seconds: Amount
-    cpu_seconds: Amount = 0.0
-    evaluation_cpu_seconds: Amount = 0.0
+    cpu_seconds: Amount = math.nan
+    evaluation_cpu_seconds: Amount = math.nan
 
 
 class Document(Part):
@@ -78,29 +81,26 @@ class Document(Part):
 class RunFileError(SuiteError):
     """A run file that is not what its run wrote."""
 
-    def __init__(
-        self,
-        path: Path,
-        fault: str,
-        remedy: str = "Delete it and the .json beside it, and run again",
-    ) -> None:
+    REMEDY = "Delete it and the .json beside it, and run again"
+
+    def __init__(self, path: Path, fault: str, remedy: str = REMEDY) -> None:
         super().__init__(f"{path}: {fault}. {remedy}")
 
 
 def read_run_file(
     results: Path, run: Run, settings: dict[str, Any]
-) -> tuple[pd.DataFrame, dict[str, Any]]:
+) -> tuple[pd.DataFrame, Document]:
     """The evaluations of a run and the JSON beside them, after every check."""
     path = results / run.path
-    metadata = _read_json(path)
-    recorded = dict(metadata["settings"])
-    seed, digest = recorded.pop("seed", None), metadata["digest"]
-    if (seed, digest) != (run.seed, run.digest) or config.digest(recorded) != run.digest:
+    document = read_document(path)
+    recorded = dict(document.settings)
+    identity = (recorded.pop("seed", None), document.digest, config.digest(recorded))
+    if identity != (run.seed, run.digest, run.digest):
         raise RunFileError(path, "the .json beside it is of another seed or of other settings")
     content = path.read_bytes()
-    if metadata["csv_sha256"] != hashlib.sha256(content).hexdigest():
+    if document.csv_sha256 != hashlib.sha256(content).hexdigest():
         unix = content.replace(b"\r\n", b"\n")
-        if metadata["csv_sha256"] == hashlib.sha256(unix).hexdigest():
+        if document.csv_sha256 == hashlib.sha256(unix).hexdigest():
             raise RunFileError(
                 path,
                 "its line ends were changed to CRLF, as Git does with core.autocrlf",
@@ -110,7 +110,7 @@ def read_run_file(
         raise RunFileError(path, "its content is not what the run wrote (csv_sha256 differs)")
     try:
         table = pd.read_csv(io.BytesIO(content), dtype=float)
-    except (ValueError, pd.errors.ParserError):
+    except ValueError:
         raise RunFileError(path, "it is not a table of numbers") from None
     if list(table.columns) != list(COLUMNS):
         raise RunFileError(path, f"its columns are not {', '.join(COLUMNS)}")
@@ -121,24 +121,19 @@ def read_run_file(
     grid = planned_grid(settings)
     if table["timestep"].tolist() != grid:
         raise RunFileError(path, "its evaluations are not at the timesteps that are planned")
-    if [entry["timestep"] for entry in metadata["evaluations"]] != grid:
+    if [entry.timestep for entry in document.evaluations] != grid:
         raise RunFileError(path, "the .json beside it times other evaluations")
-    return table.astype({"timestep": int, "episodes": int}), metadata
+    return table.astype({"timestep": int, "episodes": int}), document
 
 
-def _read_json(path: Path) -> dict[str, Any]:
-    """What stands beside a run file; no part of a content that is wrong is shown."""
-    beside = path.with_suffix(".json")
+def read_document(path: Path) -> Document:
+    """The JSON beside a run file; no part of a content that is wrong is shown."""
+    name = path.with_suffix(".json").name
     try:
-        document = json.loads(beside.read_bytes())
-        Document.model_validate(document)
+        return Document.model_validate_json(path.with_suffix(".json").read_bytes())
     except FileNotFoundError:
-        raise RunFileError(path, f"{beside.name} is missing") from None
+        raise RunFileError(path, f"{name} is missing") from None
     except pydantic.ValidationError as error:
         place = ".".join(map(str, error.errors()[0]["loc"])) or "all of it"
-        raise RunFileError(
-            path, f"{beside.name} is not the JSON of a run: {place} is missing or wrong"
-        ) from None
-    except (ValueError, RecursionError):
-        raise RunFileError(path, f"{beside.name} is not the JSON of a run") from None
-    return document
+        fault = f"{name} is not the JSON of a run: {place} is missing or wrong"
+        raise RunFileError(path, fault) from None

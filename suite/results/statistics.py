@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+import pickle
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
@@ -26,16 +27,11 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 def remembered(function: Function) -> Function:
     """Compute once for each set of arguments; the same two samples are compared in many cases."""
-    results: dict[Any, Any] = {}
+    results: dict[bytes, Any] = {}
 
     @functools.wraps(function)
     def once(*arguments: Any, **options: Any) -> Any:
-        key = tuple(
-            (np.shape(each), np.asarray(each, dtype=float).tobytes())
-            if isinstance(each, np.ndarray | Sequence)
-            else each
-            for each in arguments
-        ) + tuple(sorted(options.items()))
+        key = pickle.dumps((arguments, options))  # arrays cannot be keys
         if key not in results:
             results[key] = function(*arguments, **options)
         return results[key]
@@ -79,13 +75,20 @@ def bootstrap_interval(
     """
     values = np.asarray(values, dtype=float)
     if len(values) > LARGEST_ENUMERATED_SAMPLE:
-        result = stats.bootstrap(
-            (values,), statistic, confidence_level=confidence, method="percentile", rng=0
-        )
-        return Interval(*map(float, result.confidence_interval))
+        return _drawn_interval([values], statistic, confidence)
     indices, weights = _all_resamples(len(values))
     replicates = np.asarray(statistic(values[indices], axis=-1))
     return _weighted_percentiles(replicates, weights, confidence)
+
+
+def _drawn_interval(
+    samples: Sequence[np.ndarray], statistic: Callable[..., Any], confidence: float
+) -> Interval:
+    """The interval by random resamples, the same in each call."""
+    result = stats.bootstrap(
+        samples, statistic, confidence_level=confidence, method="percentile", rng=0
+    )
+    return Interval(*map(float, result.confidence_interval))
 
 
 def ratio(above: ArrayLike, below: ArrayLike) -> np.ndarray:
@@ -108,14 +111,11 @@ def bootstrap_ratio_interval(
     """
     first, second = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     if max(len(first), len(second)) > LARGEST_ENUMERATED_PAIR:
-        result = stats.bootstrap(
-            (first, second),
+        return _drawn_interval(
+            [first, second],
             lambda x, y, axis: ratio(statistic(x, axis=axis), statistic(y, axis=axis)),
-            confidence_level=confidence,
-            method="percentile",
-            rng=0,
+            confidence,
         )
-        return Interval(*map(float, result.confidence_interval))
     first_indices, first_weights = _all_resamples(len(first))
     second_indices, second_weights = _all_resamples(len(second))
     above = statistic(first[first_indices], axis=-1)
@@ -296,12 +296,6 @@ def area_under_curve(timesteps: ArrayLike, returns: ArrayLike) -> float:
     log_time = np.log10(np.asarray(timesteps, dtype=float))
     area = integrate.trapezoid(np.asarray(returns, dtype=float), log_time)
     return float(area / (log_time[-1] - log_time[0]))
-
-
-def mean_deviation(values: ArrayLike, axis: int = -1) -> np.ndarray:
-    """Mean absolute deviation from the median."""
-    values = np.asarray(values, dtype=float)
-    return np.abs(values - np.median(values, axis=axis, keepdims=True)).mean(axis=axis)
 
 
 @remembered

@@ -23,19 +23,14 @@ ROLLOUT_STEPS = 1000
 DECIMALS = 5  # coarser than single precision, so that another maths library rounds alike
 
 
-def make(settings: Mapping[str, Any], seed: int | None = None) -> gymnasium.Env:
+def make(settings: Mapping[str, Any], seed: int | None = None) -> Guarded:
     """A new environment; settings are those of one run, as resolved from envs.yaml.
 
     `seed` is the run's, with which every reset of an environment with fixed starts begins.
     """
-    if settings.get("start") != "fixed":
-        return _make(settings)
-    if seed is None:
+    has_fixed_start = settings.get("start") == "fixed"
+    if has_fixed_start and seed is None:
         raise ValueError(f"{settings['id']} has fixed starts: give the seed of the run")
-    return FixedStart(_make(settings), seed)
-
-
-def _make(settings: Mapping[str, Any]) -> Guarded:
     try:
         env = gymnasium.make(settings["id"], disable_env_checker=True, **settings["kwargs"])
     except Exception as error:
@@ -48,24 +43,32 @@ def _make(settings: Mapping[str, Any]) -> Guarded:
             "give it max_episode_steps, in its kwargs in envs.yaml or by --env-kwargs "
             "max_episode_steps=200"
         )
-    return Guarded(env, settings["id"])
+    return Guarded(env, settings["id"], seed if has_fixed_start else None)
 
 
 class Guarded(gymnasium.Wrapper):
-    """Turns what an environment does wrong into one error that names it and the place."""
+    """Turns what an environment does wrong into one error that names it and the place.
 
-    def __init__(self, env: gymnasium.Env, name: str) -> None:
+    With a start seed it resets with this one, whatever seed is asked for: all episodes start in one
+    state. Noise of the environment, if it has any, is the same in every episode, too.
+    """
+
+    def __init__(self, env: gymnasium.Env, name: str, start_seed: int | None) -> None:
         super().__init__(env)
         self.name = name
+        self.start_seed = start_seed
 
     @property
     def spec(self) -> EnvSpec | None:  # type: ignore[override]
         """The environment's own, by which a saved agent finds it without the suite."""
         return self.env.spec
 
-    def reset(self, **arguments: Any) -> tuple[Any, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        seed = seed if self.start_seed is None else self.start_seed
         try:
-            observation, info = self.env.reset(**arguments)
+            observation, info = self.env.reset(seed=seed, options=options)
             _check_observation(observation)
         except Exception as error:
             raise self._fault("reset", error) from error
@@ -87,32 +90,12 @@ class Guarded(gymnasium.Wrapper):
         return SuiteError(f"environment {self.name} failed in {call}: {_line(error)} ({place})")
 
 
-class FixedStart(gymnasium.Wrapper):
-    """Resets with one seed, whatever seed is asked for: all episodes start in one state.
-
-    Noise of the environment, if it has any, is the same in every episode, too.
-    """
-
-    def __init__(self, env: Guarded, seed: int) -> None:
-        super().__init__(env)
-        self.seed = seed
-
-    @property
-    def spec(self) -> EnvSpec | None:  # type: ignore[override]
-        return self.env.spec
-
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
-        return self.env.reset(seed=self.seed, options=options)
-
-
 def tabular(env: gymnasium.Env) -> TabularMDP | None:
     """The exact model, None where there is no table; fixed starts are its initial distribution."""
     if not has_transition_table(env):
         return None
     mdp = TabularMDP.from_env(env)
-    if not isinstance(env, FixedStart):
+    if env.get_wrapper_attr("start_seed") is None:
         return mdp
     start, _ = env.reset()
     return dataclasses.replace(mdp, initial_distribution=np.eye(mdp.n_states)[start])
@@ -178,7 +161,7 @@ def _rounded(value: Any) -> list[float]:
 
 def check_fingerprint(settings: Mapping[str, Any]) -> str:
     """The environment's fingerprint; an error if it is not the one that envs.yaml gives."""
-    env = _make(settings)  # the same whatever its starts
+    env = make({**settings, "start": "random"})  # the same whatever its starts
     found = fingerprint(env)
     env.close()
     expected = settings.get("fingerprint")

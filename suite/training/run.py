@@ -9,7 +9,6 @@ appear whole or not at all, the CSV last.
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 import os
@@ -27,8 +26,7 @@ import threadpoolctl
 from powr.agent import Agent
 from suite import SuiteError, config
 from suite.command import make_parser, write_result
-from suite.training import algorithms, preflight, provenance
-from suite.training.algorithms import saves_agent
+from suite.training import algorithms, provenance
 from suite.training.evaluation import COLUMNS, Evaluation, Evaluator, planned_grid
 
 STREAMS = ("training", "agent", "evaluation", "sampled_evaluation")
@@ -104,18 +102,17 @@ def run(settings: dict[str, Any], seed: int, name: str) -> tuple[str, dict[str, 
             f"{name}: training ended before timestep {points[len(recorder.rows)]}, where an "
             "evaluation was due"
         )
-    notes = {}
+    csv = as_csv(recorder.rows)
+    agent = saved(trained) if algorithms.saves_agent(settings["algorithm"]["class"]) else None
+    document: dict[str, Any] = {"settings": {**settings, "seed": seed}}
     if hasattr(trained, "n_overshoots_"):
         overshoots = {"plans": trained.n_overshoots_, "worst": trained.worst_overshoot_}
-        notes = {"plans": trained.n_plans_, "overshoots": overshoots}
-    csv = as_csv(recorder.rows)
-    agent = saved(trained) if saves_agent(settings["algorithm"]["class"]) else None
-    document = {
-        "settings": {**settings, "seed": seed},
-        **notes,
-        "digest": config.digest(settings),
-        "csv_sha256": hashlib.sha256(csv.encode()).hexdigest(),
-        **({} if agent is None else {"agent_sha256": hashlib.sha256(agent).hexdigest()}),
+        document |= {"plans": trained.n_plans_, "overshoots": overshoots}
+    document["digest"] = config.digest(settings)
+    document["csv_sha256"] = hashlib.sha256(csv.encode()).hexdigest()
+    if agent is not None:
+        document["agent_sha256"] = hashlib.sha256(agent).hexdigest()
+    document |= {
         "provenance": origin,
         "seed_streams": seeds,
         "started": started.isoformat(timespec="seconds"),
@@ -129,7 +126,7 @@ def run(settings: dict[str, Any], seed: int, name: str) -> tuple[str, dict[str, 
 def records_sampled(settings: dict[str, Any]) -> bool:
     """Whether the policy is evaluated by sampling too: of POWR and OptimisticPOWR always."""
     algorithm = settings["algorithm"]
-    return saves_agent(algorithm["class"]) or algorithm.get("sampled", False)
+    return algorithms.saves_agent(algorithm["class"]) or algorithm.get("sampled", False)
 
 
 def saved(agent: Agent) -> bytes:
@@ -147,11 +144,23 @@ def as_csv(rows: list[tuple[int, Evaluation]]) -> str:
     )
 
 
-def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
+def check_out(out: Path, run: config.Run) -> None:
+    """Refuse a file that could not be written in the end, or that would pass for another run."""
+    if out.suffix != ".csv" or out.is_dir():
+        raise SuiteError(f"--out {out}: must name a file that ends in .csv")
+    folder = next(folder for folder in out.absolute().parents if folder.exists())
+    if not (folder.is_dir() and os.access(folder, os.W_OK)):
+        raise SuiteError(f"--out {out}: {folder} is not a folder that can be written to")
+    if re.fullmatch(r"seed\d+-[0-9a-f]{12}", out.stem) and out.name != run.path.name:
+        raise SuiteError(
+            f"--out {out}: the name is that of another seed or other settings; this run's is "
+            f"{run.path.name}. If envs.yaml has changed since the workflow started, start it again"
+        )
+
+
+def main(arguments: list[str] | None = None) -> int:
     parser = make_parser("run", __doc__, "--envs")
-    parser.add_argument(
-        "--scale", required=True, help="a scale of the study, ablations or multiverse"
-    )
+    parser.add_argument("--scale", required=True, help="of the study, ablations or multiverse")
     parser.add_argument("--env", required=True, help="an environment of the scale")
     parser.add_argument("--algorithm", required=True, help="an algorithm of the scale")
     parser.add_argument("--seed", required=True, type=int, help="a whole number from 0 on")
@@ -165,47 +174,15 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     options = parser.parse_args(arguments)
     if options.seed < 0:
         parser.error(f"--seed {options.seed}: must be a whole number from 0 on")
-    if options.out.suffix != ".csv" or options.out.is_dir():
-        parser.error(f"--out {options.out}: must name a file that ends in .csv")
-    return options
-
-
-def check_out(out: Path, seed: int, digest: str) -> None:
-    """Refuse a file that could not be written in the end, or that would pass for another run."""
-    folder = next(folder for folder in out.absolute().parents if folder.exists())
-    if not (folder.is_dir() and os.access(folder, os.W_OK)):
-        raise SuiteError(f"--out {out}: {folder} is not a folder that can be written to")
-    if re.fullmatch(r"seed\d+-[0-9a-f]{12}", out.stem) and out.stem != f"seed{seed}-{digest}":
-        raise SuiteError(
-            f"--out {out}: the name is that of another seed or other settings; this run's is "
-            f"seed{seed}-{digest}.csv. If envs.yaml has changed since the workflow started, start "
-            "it again"
-        )
-
-
-def find_combination(study: config.Study, options: argparse.Namespace) -> config.Combination:
-    """What to train: the workflow names it, with the settings that are varied if any are."""
-    key = (options.scale, options.env, options.algorithm)
-    if options.scale not in (config.ABLATIONS, config.MULTIVERSE):
-        return study.scale(options.scale).combination(options.env, options.algorithm)
-    for each in study.combinations(options.scale):
-        if (each.scale, each.environment, each.algorithm) == key and each.varied == options.varied:
-            return each
-    raise SuiteError(
-        f"{study.path}: {options.scale} has no combination {json.dumps(options.varied)} of "
-        f"{options.algorithm} on {options.env}. If the study has changed since the workflow "
-        "started, start it again"
-    )
-
-
-def main(arguments: list[str] | None = None) -> int:
-    options = parse_arguments(arguments)
 
     def make() -> dict[Path, str | bytes]:
         study = config.load(options.envs)
-        combination = find_combination(study, options)
-        check_out(options.out, options.seed, combination.digest)
-        preflight.check_combination(study, combination)
+        combination = study.combination(
+            options.scale, options.env, options.algorithm, options.varied
+        )
+        check_out(options.out, combination.run(options.seed))
+        algorithms.check_environment(study, combination.environment)
+        algorithms.check_settings(study, combination)
         name = f"{options.algorithm} on {options.env}, seed {options.seed}"
         csv, document, agent = run(combination.settings, options.seed, name)
         # The CSV comes last: it says that the run is finished.
@@ -215,4 +192,4 @@ def main(arguments: list[str] | None = None) -> int:
             options.out: csv,
         }
 
-    return write_result("python -m suite run", make)
+    return write_result(parser.prog, make)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from suite import SuiteError, config
+from suite.names import algorithm_name
 from tests.support.run_files import study_of
 
 ROOT = Path(__file__).parents[2]
@@ -15,11 +16,6 @@ def test_baselines_have_no_settings_of_their_own(real_study):
     for name in ("a2c", "dqn", "ppo", "trpo"):
         algorithm = real_study.algorithms[name]
         assert algorithm.settings == algorithm.environments == {}
-
-
-def test_seed_0_of_everything_comes_first(real_study):
-    seeds = [run.seed for run in real_study.scales["paper"].runs()]
-    assert seeds == sorted(seeds)
 
 
 def test_path_of_a_run():
@@ -35,17 +31,32 @@ def test_an_algorithm_runs_only_where_its_scale_says(study, write_study):
         "only": {"rmax": {"Taxi-v3": 300}},
     }
     study = config.load(write_study(study))
-    places = [(run.environment, run.algorithm) for run in study.scales["quick"].runs()]
+    places = [run[1:3] for run in study.runs("quick")]
     assert places == [
         ("FrozenLake-v1", "powr"),
         ("Taxi-v3", "powr"),
         ("Taxi-v3", "rmax"),
         ("MountainCar-v0", "powr"),
     ]
-    assert study.scales["quick"].combination("Taxi-v3", "rmax").settings["timesteps"] == 300
-    message = "environment of rmax at scale quick: FrozenLake-v1 is not one of Taxi-v3"
+    assert study.combination("quick", "Taxi-v3", "rmax").settings["timesteps"] == 300
+    message = "algorithm at scale quick: rmax is not one of powr"
     with pytest.raises(SuiteError, match=message):
-        study.scales["quick"].combination("FrozenLake-v1", "rmax")
+        study.combination("quick", "FrozenLake-v1", "rmax")
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "name", "kind"),
+    [
+        ("powr", "POWR", "the paper's POWR"),
+        ("powr-tuned", "POWR, tuned", "beyond the paper"),
+        ("rmax", "R-max", "textbook"),
+        ("dqn", "DQN", "deep, library defaults"),
+        ("dqn-authors", "DQN, authors", "deep, authors' settings"),
+        ("dqn-zoo", "DQN, zoo", "deep, other settings"),
+    ],
+)
+def test_kinds_and_names_of_algorithms(real_study, algorithm, name, kind):
+    assert (algorithm_name(algorithm), real_study.algorithms[algorithm].kind) == (name, kind)
 
 
 # -- digests --------------------------------------------------------------------------------------
@@ -108,9 +119,9 @@ def test_digest_depends_on_neither_order_nor_scale_name(study):
 def test_settings_of_the_environment_win(study):
     study["algorithms"]["dqn"]["settings"] = {"gamma": 0.9, "tau": 0.5}
     study["algorithms"]["dqn"]["environments"] = {"Taxi-v3": {"gamma": 0.8}}
-    resolved = study_of(study).scales["quick"].combination("Taxi-v3", "dqn").settings
+    resolved = study_of(study).combination("quick", "Taxi-v3", "dqn").settings
     assert resolved["algorithm"]["settings"] == {"gamma": 0.8, "tau": 0.5}
-    resolved = study_of(study).scales["quick"].combination("FrozenLake-v1", "dqn").settings
+    resolved = study_of(study).combination("quick", "FrozenLake-v1", "dqn").settings
     assert resolved["algorithm"]["settings"] == {"gamma": 0.9, "tau": 0.5}
 
 
@@ -150,6 +161,8 @@ CHOSEN = {"kind": "chosen on development seeds"}
         (SOURCE, {"kind": "authors' probable settings"}, "source: repository is missing: add it"),
         (SOURCE, {**CHOSEN, "fil": "x"}, "source: fil is not known here: did you mean file?"),
         (["evaluation", "episodes"], 0, "evaluation.episodes: 0"),
+        ([*TAXI, "start"], "fix", "environments.Taxi-v3.start: 'fix'"),
+        ([*TAXI, "settings_of"], "Taxi", "Taxi-v3.settings_of: Taxi is not one of"),
         (QUICK, None, "scales.quick: None"),
         ([*QUICK, "seeds"], True, "scales.quick.seeds: True"),
         ([*QUICK, "algorithms"], ["dqn", "dqn"], "is given twice: keep one of the two"),

@@ -220,7 +220,7 @@ def test_everything_else_is_there_and_closed(page, document, real_study):
     for name in real_study.scale("quick").timesteps:
         assert f"{name}: timesteps to threshold" in text_of(page.section("tables"))
         assert name in text_of(page.section("cost"))
-    runs = config.load(ROOT / "envs.yaml").scale("quick").runs()
+    runs = config.load(ROOT / "envs.yaml").runs("quick")
     assert f"{len(runs) - 3} runs of commit 0123456789ab" in text_of(page.section("provenance"))
 
 

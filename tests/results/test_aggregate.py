@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from suite import SuiteError, config
-from suite.results import aggregate, arrivals, summary_page
-from suite.results.aggregate import curves, exact_bounds, load_runs, plan
-from suite.results.summary import Bounds, Planned, summarise
+from suite.results import aggregate, arrivals, summary
+from suite.results.aggregate import curves, read_runs
+from suite.results.summary import exact_bounds, summarise
 from tests.support.run_files import PROVENANCE, STUDY, csv_text, run_of, write_run
 
 # Means at 100, 1,000 and the last timestep, seed by seed.
@@ -40,7 +40,7 @@ def aggregated(results, partial=False):
 
 
 def load(results, partial=False):
-    return load_runs(STUDY.combinations("tiny"), results, "tiny", partial)
+    return read_runs(STUDY, "tiny", results, partial)
 
 
 def remove(results, environment, algorithm, *seeds):
@@ -96,16 +96,16 @@ class TestSummary:
 
     @pytest.mark.parametrize(("seeds", "enough"), [(5, False), (6, True)])
     def test_bootstrap_intervals_need_six_seeds(self, seeds, enough):
-        runs = [("E", "dqn", seed, 100, seed, 0.0, math.nan) for seed in range(seeds)]
+        runs = [("FrozenLake-v1", "dqn", seed, 100, seed, 0.0, math.nan) for seed in range(seeds)]
         columns = ["environment", "algorithm", "seed", "timestep", "mean", "exact_return"]
         runs = pd.DataFrame(runs, columns=[*columns, "sampled_mean"])
-        arrived = arrivals.tabulate(runs, {"E": [0]})
-        planned = [Planned("E", "dqn", 7, [100])]
-        table = summarise(runs, arrived, planned, {"E": [0]}, {"E": Bounds(0, 10)})
+        arrived = arrivals.tabulate(runs, {"FrozenLake-v1": [0.8]})
+        planned = [STUDY.combination("tiny", "FrozenLake-v1", "dqn")]
+        table = summarise(STUDY, planned, runs, arrived)
         row = table.iloc[0]
         assert row["final_iqm"] > 0
         assert (row["final_iqm_low"] < row["final_iqm"] < row["final_iqm_high"]) == enough
-        head, cells = summary_page.returns(table)
+        head, cells = summary.returns(table)
         assert ("[" in dict(zip(head, cells, strict=True))["IQM"]) == enough
 
     def test_page_shows_every_environment_and_origin(self, results):
@@ -135,13 +135,13 @@ class TestMissingRuns:
         remove(results, "FrozenLake-v1", "powr", 0, 1, 2)
         remove(results, "MountainCar-v0", "dqn", 1)
         files = aggregated(results, partial=True)
-        summary = pd.read_csv(io.StringIO(files["summary.csv"]))
-        seeds = summary.groupby(["environment", "algorithm"])["seeds"].max()
+        table = pd.read_csv(io.StringIO(files["summary.csv"]))
+        seeds = table.groupby(["environment", "algorithm"])["seeds"].max()
         assert (seeds["FrozenLake-v1", "powr"], seeds["MountainCar-v0", "dqn"]) == (0, 2)
         page = files["summary.md"]
         assert "8 of 12 runs" in page
         assert str(run_of("FrozenLake-v1", "powr", 0).path) in page
-        _, _, *rows = page.partition(f"{summary_page.OVERVIEW_TITLE}\n\n")[2].splitlines()[:5]
+        _, _, *rows = page.partition(f"{summary.OVERVIEW_TITLE}\n\n")[2].splitlines()[:5]
         assert rows == [
             "| POWR | no run | 3 of 3: 100 |",
             "| DQN | 1 of 3: > 5,000 | 0 of 2 |",
@@ -156,15 +156,8 @@ class TestMissingRuns:
         assert aggregated(results) == before
 
 
-def test_plan_follows_the_study():
-    planned = {(pair.environment, pair.algorithm): pair.timesteps for pair in plan(STUDY, "tiny")}
-    assert list(planned) == list(MEANS)
-    assert planned["MountainCar-v0", "powr"] == [100, 1000]
-    assert planned["MountainCar-v0", "dqn"] == [100, 1000, 5000]
-
-
 def test_taxi_cannot_be_solved_to_its_registered_threshold(real_study):
-    optimum = exact_bounds(real_study.environments["Taxi-v3"], 1).optimum
+    optimum = exact_bounds(real_study.environments["Taxi-v3"], 1)["optimum"]
     assert optimum == pytest.approx(7.93, abs=0.005)
 
 

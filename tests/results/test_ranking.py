@@ -46,7 +46,7 @@ def test_times_over_seeds(rows):
     assert (powr["earliest"], powr["median"], powr["latest"]) == (1000, 1000, 5000)
     assert (powr["n_reached"], powr["seeds"], powr["seeds_planned"]) == (3, 3, 3)
     assert powr["kind"] == "the paper's POWR"
-    assert rows["FrozenLake-v1", "powr", "sampled"]["seeds"] == 0
+    assert ("FrozenLake-v1", "powr", "sampled") not in rows  # its runs record none here
     dqn = rows["FrozenLake-v1", "dqn", "deterministic"]
     assert (dqn["n_reached"], dqn["earliest"]) == (1, 5000)
     assert all(math.isnan(dqn[key]) for key in ("median", "latest", "seconds_to_threshold"))

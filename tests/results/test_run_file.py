@@ -10,16 +10,16 @@ from tests.support.run_files import STUDY, clock, csv_text, run_of, write_run
 GOOD = csv_text({100: 0.0, 1000: 0.5, 5000: 1.0}, exact=0.0)
 RUN = run_of("FrozenLake-v1", "dqn", 1)
 CLOCK = clock({100: 0.0, 1000: 0.5, 5000: 1.0}, 0.1, 1.0)
-SETTINGS = STUDY.scales["tiny"].combination("FrozenLake-v1", "dqn").settings
+SETTINGS = STUDY.combination("tiny", "FrozenLake-v1", "dqn").settings
 
 
 def test_reads_what_a_run_wrote(tmp_path):
     write_run(tmp_path, RUN, GOOD.replace("0.5,0.5", "0.1234567890123456,0.5"))
-    table, metadata = read_run_file(tmp_path, RUN, SETTINGS)
+    table, document = read_run_file(tmp_path, RUN, SETTINGS)
     assert table["timestep"].tolist() == [100, 1000, 5000]
     assert table["mean"].tolist() == [0.0, 0.1234567890123456, 1.0]
     assert table["sampled_mean"].isna().all()
-    assert metadata["digest"] == RUN.digest
+    assert document.digest == RUN.digest
 
 
 @pytest.mark.parametrize("content", [GOOD[:-4], GOOD.replace("0.5,0.5", "0.6,0.5")])

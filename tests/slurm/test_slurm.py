@@ -47,7 +47,7 @@ def test_smoke_scale_is_the_same_on_slurm_as_here(slurm, tmp_path):
     assert done.returncode == 0, done.stderr
     done = there.snakemake(*LOOPBACK, scale="smoke", environment=slurm)
     assert done.returncode == 0, done.stderr
-    planned = {str(run.path) for run in config.load(ROOT / "envs.yaml").scales["smoke"].runs()}
+    planned = {str(run.path) for run in config.load(ROOT / "envs.yaml").runs("smoke")}
     assert planned <= here.results().keys()
     assert len(list((there.folder / ".snakemake" / "slurm_logs").rglob("*.log"))) == len(planned)
     assert there.results() == here.results()

@@ -10,9 +10,9 @@ from suite.claims import judge
 from suite.plots import render
 from suite.report import report
 from suite.results import aggregate
-from suite.training.evaluation import COLUMNS, planned_grid
+from suite.training.evaluation import planned_grid
 from suite.training.run import records_sampled
-from tests.support.run_files import PROVENANCE, clock, write_run
+from tests.support.run_files import clock, csv_text, write_run
 
 FIGURES = ("training_curves", "threshold_boxplots")
 ROOT = Path(__file__).parents[2]
@@ -30,30 +30,20 @@ LEARNING_OF_PEERS = 300
 def write_replication(results: Path, scale: str) -> list[config.Run]:
     """Every run of a scale of the real study."""
     study = config.load(ROOT / "envs.yaml")
-    runs = study.scales[scale].runs()
-    for run in runs:
-        settings = study.scales[scale].combination(run.environment, run.algorithm).settings
-        low, high = RETURNS[run.environment]
-        factor = (1 if run.environment == "FrozenLake-v1" else 10) * (1 + 0.2 * run.seed)
-        learning = LEARNING.get(run.algorithm.removesuffix("-authors"), LEARNING_OF_PEERS)
-        means = {
-            timestep: high if timestep >= factor * learning else low
-            for timestep in planned_grid(settings)
-        }
-        tabular = run.environment != "MountainCar-v0"
-        text = csv_text(means, tabular, sampled=records_sampled(settings))
-        seconds = 0.004 if run.algorithm == "powr" else 0.002
-        write_run(results, run, text, PROVENANCE, study, **clock(means, seconds, 0.1))
-    return runs
-
-
-def csv_text(means: dict[int, float], tabular: bool, sampled: bool) -> str:
-    lines = [",".join(COLUMNS)]
-    for timestep, mean in means.items():
-        exact = mean if tabular else ""
-        cells = [timestep, mean, 0.5, mean - 1, mean + 1, 20, exact]
-        lines.append(",".join(map(str, [*cells, *([mean, exact] if sampled else ["", ""])])))
-    return "\n".join(lines) + "\n"
+    for each in study.combinations(scale):
+        low, high = RETURNS[each.environment]
+        learning = LEARNING.get(each.algorithm.removesuffix("-authors"), LEARNING_OF_PEERS)
+        learning *= 1 if each.environment == "FrozenLake-v1" else 10
+        for run in each.runs:
+            means = {
+                timestep: high if timestep >= learning * (1 + 0.2 * run.seed) else low
+                for timestep in planned_grid(each.settings)
+            }
+            exact = None if run.environment == "MountainCar-v0" else 0.0
+            text = csv_text(means, exact, samples=records_sampled(each.settings))
+            spent = clock(means, 0.004 if run.algorithm == "powr" else 0.002, 0.1)
+            write_run(results, run, text, settings=each.settings, **spent)
+    return study.runs(scale)
 
 
 def cheapen_theorems(document: dict[str, Any]) -> None:

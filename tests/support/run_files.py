@@ -57,18 +57,24 @@ PROVENANCE = {
 
 
 def run_of(environment: str, algorithm: str, seed: int, study=STUDY) -> config.Run:
-    for run in study.scales["tiny"].runs():
-        if (run.environment, run.algorithm, run.seed) == (environment, algorithm, seed):
-            return run
-    raise KeyError((environment, algorithm, seed))
+    return study.combination("tiny", environment, algorithm).run(seed)
 
 
-def csv_text(means: dict[int, float], exact: float | None = None, sampled: float | str = "") -> str:
-    """A run file; `exact` is by how much the exact return exceeds the mean, if there is one."""
+def csv_text(
+    means: dict[int, float],
+    exact: float | None = None,
+    sampled: float | str = "",
+    samples: bool = False,
+) -> str:
+    """A run file; `exact` is by how much the exact return exceeds the mean, if there is one.
+
+    The sampled policy has one return, or none, or if it `samples` the returns of the greedy one.
+    """
     lines = [",".join(COLUMNS)]
     for timestep, mean in means.items():
         exact_return = "" if exact is None else mean + exact
-        cells = [timestep, mean, 0.5, mean - 1, mean + 1, 20, exact_return, sampled, ""]
+        of_sampled = [mean, exact_return] if samples else [sampled, ""]
+        cells = [timestep, mean, 0.5, mean - 1, mean + 1, 20, exact_return, *of_sampled]
         lines.append(",".join(map(str, cells)))
     return "\n".join(lines) + "\n"
 
@@ -108,7 +114,7 @@ def write_run(
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8", newline="")
     if settings is None:
-        settings = study.scales[run.scale].combination(run.environment, run.algorithm).settings
+        settings = study.combination(run.scale, run.environment, run.algorithm).settings
     if not more:
         timesteps = [int(line.partition(",")[0]) for line in text.splitlines()[1:]]
         more = clock(dict.fromkeys(timesteps, 0.0), 0.1, 1.0)

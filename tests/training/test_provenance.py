@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 import threadpoolctl
 
-from suite.results.origins import find_origins
+from suite.results.run_file import Provenance
+from suite.results.summary import find_origins
 from suite.training import provenance
 
 
@@ -43,7 +44,9 @@ def test_a_repository_of_another_user_is_told(tmp_path, monkeypatch):
     monkeypatch.setattr(provenance, "ROOT", tmp_path)
     found = provenance.collect()
     assert (found["git"], found["git_fault"]) == (None, "repository of another user")
-    assert list(find_origins([found])["commit"]) == ["repository of another user"]
+    assert list(find_origins([Provenance.model_validate(found)])["commit"]) == [
+        "repository of another user"
+    ]
 
 
 def test_collects_what_is_loaded_without_naming_the_machine():

@@ -4,7 +4,6 @@ import csv
 import hashlib
 import json
 import os
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -17,7 +16,6 @@ from powr.tabular import TabularMDP
 from suite import config
 from suite.training import algorithms, run
 from suite.training.evaluation import Evaluator, grid
-from tests.support.command_line import call
 
 ROOT = Path(__file__).parent.parent.parent
 ALGORITHMS = ["powr", "a2c", "dqn", "ppo", "trpo"]
@@ -114,7 +112,7 @@ def test_json_beside_the_run_file(envs, tmp_path):
     out = tmp_path / "run.csv"
     assert run.main(arguments(envs, out, seed=4)) == 0
     document = json.loads(out.with_suffix(".json").read_text())
-    settings = config.load(envs).scales["tiny"].combination("Taxi-v3", "dqn").settings
+    settings = config.load(envs).combination("tiny", "Taxi-v3", "dqn").settings
     assert document["settings"] == {**settings, "seed": 4}
     assert document["digest"] == config.digest(settings)
     assert document["csv_sha256"] == hashlib.sha256(out.read_bytes()).hexdigest()
@@ -156,7 +154,7 @@ def test_seeds_give_independent_streams():
 
 @pytest.mark.parametrize("algorithm", ["a2c", "dqn"])
 def test_evaluation_leaves_training_untouched(real_study, algorithm):
-    settings = real_study.scales["quick"].combination("MountainCar-v0", algorithm).settings
+    settings = real_study.combination("quick", "MountainCar-v0", algorithm).settings
     seeds = run.seed_streams(0)
     evaluator = Evaluator(
         settings["environment"], episodes=2, seed=seeds["evaluation"], sampled_seed=None
@@ -175,41 +173,3 @@ def test_evaluation_leaves_training_untouched(real_study, algorithm):
 
         algorithms.build(settings, seeds)(300, callback=callback)
     assert torch.equal(*trained)
-
-
-# -- what is refused, with nothing written --------------------------------------------------------
-
-
-def refused(capsys, arguments, message):
-    found, _, errors = call(capsys, run.main, arguments)
-    assert found == 1
-    assert message in errors
-    assert "Traceback" not in errors
-    assert len(errors.splitlines()) <= 4
-
-
-@pytest.fixture
-def out(tmp_path):
-    folder = tmp_path / "out"
-    folder.mkdir()
-    yield folder / "run.csv"
-    assert list(folder.iterdir()) == []
-
-
-def test_refuses_the_name_of_another_run(capsys, envs, out):
-    settings = config.load(envs).scales["tiny"].combination("Taxi-v3", "dqn").settings
-    own = f"seed0-{config.digest(settings)}.csv"
-    for name in ("seed0-0123456789ab.csv", own.replace("seed0", "seed1")):
-        refused(capsys, arguments(envs, out.with_name(name)), f"this run's is {own}")
-
-
-@pytest.mark.parametrize("signum", [signal.SIGTERM, signal.SIGINT])
-def test_signals_end_a_run_with_one_line(study, write_study, out, signum):
-    study["scales"] = {"tiny": {**TINY, "timesteps": {"Taxi-v3": 10**9}}}
-    process = start(arguments(write_study(study), out))
-    process.stderr.readline()  # the first evaluation is done
-    process.send_signal(signum)
-    _, errors = process.communicate(timeout=60)
-    assert process.returncode == 128 + signum
-    assert f"stopped by {signum.name}, nothing was written" in errors.splitlines()[-1]
-    assert "Traceback" not in errors

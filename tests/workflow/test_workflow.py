@@ -18,7 +18,7 @@ def test_smoke_scale_from_nothing_to_both_figures(tmp_path):
     done = repository.snakemake(scale="smoke", cores=os.cpu_count())
     assert done.returncode == 0, done.stderr
     results = tmp_path / "results" / "smoke"
-    runs = config.load(ROOT / "envs.yaml").scales["smoke"].runs()
+    runs = config.load(ROOT / "envs.yaml").runs("smoke")
     for suffix in ("csv", "json"):
         assert len(list(results.glob(f"*/*/seed?-*.{suffix}"))) == len(runs)
     agents = {run.path.with_suffix(".npz").name for run in runs if "powr" in run.algorithm}

@@ -1,9 +1,9 @@
 """Do the shipped results follow from the shipped run files, and the run files from the code?
 
 In a scratch copy of the repository the workflow makes every table, figure, verdict and report of
-the paper scale again, which must be the shipped bytes, and trains some runs again. A run must be
-identical on the versions and the processor that it was first trained on, and elsewhere within the
-spread over seeds.
+the paper scale again, which must be the shipped bytes, and trains some runs again. On the versions
+and the processor of the shipped run such a run must be identical to the last bit. Elsewhere sums
+are rounded differently and training takes another course, so it must be like one more seed.
 
     python -m suite verify
 """
@@ -18,12 +18,17 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from suite.command import fail, make_parser
-from suite.release.agreement import DIFFERS, IDENTICAL, judge_run
+import numpy as np
+import pandas as pd
 
+from suite.command import fail, make_parser
+from suite.results.run_file import Provenance, read_document
+from suite.results.statistics import area_under_curve
+
+IDENTICAL, WITHIN, OPEN, DIFFERS = "identical", "within the spread", "open", "DIFFERS"
 RESULTS = Path("results/paper")
 SHIPPED = (
     f"{RESULTS}/**/*",
@@ -35,10 +40,7 @@ SHIPPED = (
     "figures/*.gif",
 )
 RUN_FILE = re.compile(r"seed\d+-[0-9a-f]{12}\.(csv|json|npz)")
-SOURCES = (
-    *("Snakefile", "envs.yaml", "claims.yaml", "deviations.yaml", "environment.yml"),
-    *("rules", "profiles", "suite", "powr", "baselines"),
-)
+NOT_SOURCES = (".git", ".venv", ".snakemake", "logs", "site", "__pycache__")
 CHEAP = (
     *("FrozenLake-v1/powr/*", "MountainCar-v0/powr/seed0-*"),
     *("FrozenLake-v1/rmax/seed0-*", "FrozenLake-v1/a2c-authors/seed0-*"),
@@ -46,23 +48,19 @@ CHEAP = (
 Finding = tuple[str, str, str]  # what was found, about which file or run, in what detail
 
 
-def shipped(root: Path) -> list[str]:
-    """The files of the paper scale, relative to the root."""
-    found = (path for pattern in SHIPPED for path in root.glob(pattern) if path.is_file())
-    return sorted(path.relative_to(root).as_posix() for path in found if path.name[0] != ".")
-
-
 def verify(root: Path, scratch: Path, patterns: Sequence[str], cores: int) -> Iterator[Finding]:
     """All findings, in the order in which they are made."""
     listed = shipped(root)
     run_files = [name for name in listed if RUN_FILE.fullmatch(Path(name).name)]
-    made = sorted(set(listed) - set(run_files))
     for name in run_files:
         if name.endswith(".npz"):
-            run = json.loads((root / name).with_suffix(".json").read_text(encoding="utf-8"))
-            if hashlib.sha256((root / name).read_bytes()).hexdigest() != run["agent_sha256"]:
+            content = hashlib.sha256((root / name).read_bytes()).hexdigest()
+            if content != read_document(root / name).agent_sha256:
                 yield DIFFERS, name, "is not the agent of agent_sha256 in the .json beside it"
-    copy_sources(root, scratch, run_files)
+    made = sorted(set(listed) - set(run_files))
+    shutil.copytree(root, scratch, ignore=shutil.ignore_patterns(*NOT_SOURCES), dirs_exist_ok=True)
+    for name in made:
+        (scratch / name).unlink()
     print(f"making {len(made)} files again from {len(run_files)} run files", flush=True)
     yield from make(scratch, made, cores)
     for name in made:
@@ -74,29 +72,19 @@ def verify(root: Path, scratch: Path, patterns: Sequence[str], cores: int) -> It
             yield IDENTICAL, name, ""
     runs = []
     for pattern in patterns:
-        found = [name for name in listed if Path(name).match(f"{RESULTS}/{pattern}.csv")]
-        if not found:
+        matching = [name for name in listed if Path(name).match(f"{RESULTS}/{pattern}.csv")]
+        if not matching:
             print(f"not shipped: {pattern}")
-        runs += found
+        runs += matching
     if runs:
         print(f"training {len(runs)} runs again", flush=True)
         yield from retrain(root, scratch, runs, cores)
 
 
-def copy_sources(root: Path, scratch: Path, run_files: Iterable[str]) -> None:
-    """All that the workflow needs, and none of what it makes."""
-    for name in SOURCES:
-        if (root / name).is_dir():
-            ignored = shutil.ignore_patterns("__pycache__")
-            shutil.copytree(root / name, scratch / name, ignore=ignored)
-        else:
-            shutil.copy(root / name, scratch / name)
-    # Figures and tables of other scales: the report shows them, and nothing makes them again.
-    shown = [*root.glob("figures/*.svg"), *root.glob("results/multiverse/*.*")]
-    others = {path.relative_to(root).as_posix() for path in shown} - set(shipped(root))
-    for name in (*run_files, *others):
-        (scratch / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(root / name, scratch / name)
+def shipped(root: Path) -> list[str]:
+    """The files of the paper scale, relative to the root."""
+    files = (path for pattern in SHIPPED for path in root.glob(pattern) if path.is_file())
+    return sorted(path.relative_to(root).as_posix() for path in files if path.name[0] != ".")
 
 
 def make(scratch: Path, targets: Sequence[str], cores: int) -> Iterator[Finding]:
@@ -121,6 +109,56 @@ def retrain(root: Path, scratch: Path, runs: Sequence[str], cores: int) -> Itera
         seeds = sorted((root / name).parent.glob(f"seed*-{Path(name).stem.partition('-')[2]}.csv"))
         finding, detail = judge_run(root / name, scratch / name, seeds)
         yield finding, name, detail
+
+
+def judge_run(shipped: Path, trained: Path, seeds: Sequence[Path]) -> tuple[str, str]:
+    """What a run trained again says of the shipped one; `seeds` are all shipped runs like it."""
+    same_rows = shipped.read_bytes() == trained.read_bytes()
+    agents = [path.with_suffix(".npz") for path in (shipped, trained)]
+    has_agent = agents[1].exists()
+    if same_rows and (not has_agent or agent_content(agents[0]) == agent_content(agents[1])):
+        return IDENTICAL, "evaluations and agent" if has_agent else "evaluations"
+    changes = changed_origin(*(read_document(path).provenance for path in (shipped, trained)))
+    if not changes:
+        what = "the agent" if same_rows else "an evaluation"
+        return DIFFERS, f"{what} is another on the same versions and processor"
+    if len(seeds) < 2:
+        return OPEN, f"one seed has no spread; {changes}"
+    score, *scores = map(mean_return, (trained, *seeds))
+    low, high = min(scores), max(scores)
+    # One more seed lies beyond those there are a quarter of the time, but not by their whole range.
+    within = 2 * low - high <= score <= 2 * high - low
+    detail = f"mean return {score:.3g}, over seeds {low:.3g} to {high:.3g}; {changes}"
+    return (WITHIN if within else DIFFERS), detail
+
+
+def agent_content(path: Path) -> object:
+    """All but powr's version: another zlib compresses to other bytes."""
+    with np.load(path) as archive:
+        arrays = dict(archive)
+    metadata = json.loads(str(arrays.pop("metadata"))) | {"version": None}
+    return metadata, {name: (a.dtype, a.shape, a.tobytes()) for name, a in arrays.items()}
+
+
+def changed_origin(shipped: Provenance, here: Provenance) -> str:
+    """How versions and processor differ from those of the shipped run; empty if they do not."""
+    old, new = (
+        {"python": each.python, "platform": each.platform, "cpu": each.cpu, **each.packages}
+        for each in (shipped, here)
+    )
+    changes = [
+        f"{key} {new[key]} for {old[key]}" for key in old if new.get(key, old[key]) != old[key]
+    ]
+    pools = [sorted(map(str, each.thread_pools)) for each in (shipped, here)]
+    if pools[0] != pools[1]:
+        changes.append("other libraries of linear algebra, or another processor")
+    return ", ".join(changes)
+
+
+def mean_return(path: Path) -> float:
+    """Over log timesteps: the area under the run's curve."""
+    table = pd.read_csv(path)
+    return area_under_curve(table["timestep"], table["mean"])
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -5,7 +5,7 @@ import copy
 import pytest
 
 from suite import SuiteError, config
-from suite.training import preflight
+from suite.training.algorithms import check_scale
 
 RMAX = {
     "class": "rmax",
@@ -36,7 +36,7 @@ def set_in(study, path, value):
 
 def check(write_study, study):
     path = write_study(study)
-    preflight.check_scale(config.load(path), "lake")
+    check_scale(config.load(path), "lake")
 
 
 def test_a_new_environment_s_fingerprint_is_shown(lake, write_study, capsys):

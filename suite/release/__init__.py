@@ -1,1 +1,0 @@
-"""What is shipped with the repository, and the proof that it follows from the run files."""
