@@ -28,9 +28,9 @@ SENTENCE = "quicker"
 VERDICTS = (HOLDS, UNDECIDED, FAILS)
 BASELINES = ("paper", "fixed-starts")  # the scales that have runs of baselines
 # Columns on the best baseline, and the fields of its comparison.
-NUMBERS = {"ratio": "value", "low": "low", "high": "high", "is_bound": "is_bound"}
+NUMBERS = {"ratio": "value", "low": "low", "high": "high", "bound": "bound"}
 NUMBERS |= {"best": "subject", "reached": "seeds"}
-NOT_SHOWN = ["seeds", "seeds_planned", "ratio", "low", "high", "is_bound", "best"]  # on the page
+NOT_SHOWN = ["seeds", "seeds_planned", "ratio", "low", "high", "bound", "best"]  # on the page
 
 
 def universes(
@@ -69,10 +69,14 @@ def universes(
 
 
 def choices(study: Study) -> list[str]:
-    """The settings that differ between combinations, in the order of the study."""
+    """The settings that differ on one environment or more, in the order of the study."""
     combinations = study.combinations(config.MULTIVERSE)
     names = dict.fromkeys(key for each in combinations for key in each.varied)
-    return [key for key in names if len({as_text(setting(each, key)) for each in combinations}) > 1]
+    values = pd.DataFrame(
+        {name: as_text(setting(each, name)) for name in names} for each in combinations
+    )
+    by_environment = values.groupby([each.environment for each in combinations])
+    return [name for name in names if by_environment[name].nunique().max() > 1]
 
 
 def setting(each: Combination, key: str) -> Any:
@@ -112,6 +116,9 @@ def render(table: pd.DataFrame) -> str:
     """multiverse.md: the counts, and a row per combination."""
     finished, planned = table["seeds"].sum(), table["seeds_planned"].sum()
     shown = table.drop(columns=NOT_SHOWN).map(lambda value: "" if pd.isna(value) else str(value))
+    shown = shown.replace({"True": "yes", "False": "no"}).rename(
+        columns=lambda name: name.replace("_", " ")
+    )
     parts = [
         "# POWR under every plausible combination of settings",
         "A combination holds if POWR needs significantly fewer timesteps than every baseline, "

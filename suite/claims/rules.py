@@ -35,7 +35,7 @@ class Comparison(NamedTuple):
     value: float
     low: float = math.nan
     high: float = math.nan
-    is_bound: bool = False  # the truth is the value or more
+    bound: Literal["", "at least", "at most"] = ""  # what the truth is of the value
     p_for: float = math.nan  # one-sided, exact
     p_against: float = math.nan
     improvement: float = math.nan  # probability of improvement, as rliable defines it
@@ -136,29 +136,40 @@ def earlier(question: Question, *, times: Definition = "first") -> Cell:
     if missing := question.missing():
         return Cell(reason=missing)
     compared = by_value(_timesteps(question, name, times) for name in question.baselines)
-    best = compared[0]
-    at_least = "at least " if best.is_bound else ""
-    effect = f"{at_least}{count(best.value, 1)} times fewer timesteps than {best.subject}"
-    return Cell(question.verdict(compared), effect, compared)
+    return Cell(question.verdict(compared), in_words(compared[0]), compared)
+
+
+def in_words(best: Comparison) -> str:
+    """A ratio of timesteps: 2 is "2.0 times fewer", a half is "2.0 times more"."""
+    if math.isinf(best.value):
+        return f"neither POWR nor {best.subject} reaches the threshold"
+    is_fewer = best.value >= 1
+    factor = best.value if is_fewer else 1 / best.value
+    flipped = {"at least": "at most ", "at most": "at least ", "": ""}[best.bound]
+    bound = f"{best.bound} ".lstrip() if is_fewer else flipped
+    than = f"{'fewer' if is_fewer else 'more'} timesteps than {best.subject}"
+    return f"{bound}{count(factor, 1)} times {than}"
 
 
 def _timesteps(question: Question, name: str, definition: Definition) -> Comparison:
     times = question.times(name, definition)
-    # Against "earlier": a baseline that never reaches it does so at the end of its training.
+    # A run that never reaches it does so at the end of its training at the earliest.
     powr_end = np.minimum(times.powr, times.powr_budget)
     baseline_end = np.minimum(times.baseline, times.baseline_budget)
-    ratio, interval = statistics.speed_up(times.baseline, times.powr)
     least, least_interval = statistics.speed_up(baseline_end, times.powr)
-    is_bound = not math.isclose(ratio, least)  # runs that never reach it decide the ratio
+    most, most_interval = statistics.speed_up(times.baseline, powr_end)
+    bound: Literal["", "at least", "at most"] = ""
+    if not math.isclose(least, most):  # such runs decide the ratio
+        bound = "at least" if least > 0 else "at most"
     is_earlier = statistics.probability_smaller(times.powr, baseline_end)
     low, high = question.interval(statistics.improvement_interval, times.powr, baseline_end)
     return Comparison(
         name,
         "ratio of timesteps to threshold",
-        least if is_bound else ratio,
+        least if bound == "at least" else most,
         least_interval.low,
-        interval.high,
-        is_bound,
+        most_interval.high,
+        bound,
         p_for=is_earlier.p_value,
         p_against=statistics.probability_smaller(times.baseline, powr_end).p_value,
         improvement=is_earlier.effect,

@@ -27,30 +27,24 @@ SHADE = "#F2E2B6"
 LABELS = {
     ("start", "fixed"): "fixed starts",
     ("start", "random"): "random starts",
-    ("restart", "False"): "exponents summed over epochs",
-    ("restart", "True"): "restart at each epoch",
-    ("episodes_per_epoch", "1"): "1 episode per epoch",
-    ("episodes_per_epoch", "3"): "3 episodes per epoch",
-    ("mirror_steps", "1"): "1 mirror step per epoch",
-    ("mirror_steps", "10"): "10 mirror steps per epoch",
-    ("step_size", "0.1"): "step size 0.1",
-    ("step_size", "1.0"): "step size 1",
+    ("restart", False): "exponents summed over epochs",
+    ("restart", True): "restart at each epoch",
+    ("episodes_per_epoch", 1): "1 episode per epoch",
+    ("episodes_per_epoch", 3): "3 episodes per epoch",
+    ("mirror_steps", 1): "1 mirror step per epoch",
+    ("mirror_steps", 10): "10 mirror steps per epoch",
+    ("step_size", 0.1): "step size 0.1",
+    ("step_size", 1.0): "step size 1",
 }
 NOT_CHOICES = {
     *("environment", "tier", "best_evidenced", "seeds", "seeds_planned", "verdict", "effect"),
-    *("ratio", "low", "high", "is_bound", "best", "reached"),
+    *("ratio", "low", "high", "bound", "best", "reached"),
 }
 
 
 def draw(table: pd.DataFrame) -> Figure:
     choices = [name for name in table if name not in NOT_CHOICES]
-    table = table.assign(**{name: table[name].map(str) for name in choices})
-    rows = [
-        (name, value)
-        for name in choices
-        for value in sorted(set(table[name]))
-        if table.groupby("environment")[name].nunique().max() > 1
-    ]
+    rows = [(name, value) for name in choices for value in sorted(set(table[name].dropna()))]
     groups = {
         name: group.sort_values("ratio", ascending=False, na_position="last").reset_index()
         for name, group in table.groupby("environment", sort=False)
@@ -83,23 +77,26 @@ def draw(table: pd.DataFrame) -> Figure:
 
 
 def draw_ratios(panel: Axes, group: pd.DataFrame, environment: str) -> None:
-    """Above 1 POWR needs fewer timesteps; an arrow is a bound, with what is not known above it."""
+    """Above 1 POWR needs fewer timesteps. Intervals end at the axis where runs are unfinished."""
     panel.set_yscale("log")
-    top = np.nanmax([*group["ratio"], *group["high"].replace(np.inf, np.nan), 10])
+    known = group[["ratio", "low", "high"]].replace([0, np.inf], np.nan)
+    bottom, top = (
+        np.nanmin([known.min(), [0.5] * 3]) / 1.3,
+        np.nanmax([known.max(), [10] * 3]) * 1.3,
+    )
+    panel.set_ylim(bottom, top)
     for column, row in group.iterrows():
         colour, marker, fill = LOOKS[row["verdict"]]
-        if pd.isna(row["ratio"]):
+        if not np.isfinite(row["ratio"]):
             look: dict[str, Any] = {"fontsize": 5, "color": "0.5", "rotation": 90, "ha": "center"}
             panel.text(column, 1.15, row["effect"], **look)
             continue
-        high = min(row["high"], 1.3 * top) if not pd.isna(row["high"]) else 1.3 * top
-        panel.plot([column] * 2, [row["low"], high], color=colour, lw=0.7, alpha=0.7)
+        ends = np.clip([row["low"], row["high"]], bottom, top)
+        panel.plot([column] * 2, ends, color=colour, lw=0.7, alpha=0.7)
         panel.plot(column, row["ratio"], marker, color=colour, fillstyle=fill, ms=4, mew=0.8)
     panel.axhline(1, color="0.3", lw=0.7)
-    counts = group["verdict"].value_counts()
-    panel.set_title(
-        f"{environment}\nholds in {counts.get('holds', 0)} of {len(group)} combinations", fontsize=7
-    )
+    counts = [f"{verdict} {(group['verdict'] == verdict).sum()}" for verdict in LOOKS]
+    panel.set_title(f"{environment}\n{', '.join(counts)}", fontsize=7)
     ticks = [10.0**k for k in range(-2, 5) if panel.get_ylim()[0] <= 10.0**k <= panel.get_ylim()[1]]
     panel.set_yticks(ticks, [number(tick) for tick in ticks])
     panel.set_yticks([], minor=True)
@@ -107,12 +104,11 @@ def draw_ratios(panel: Axes, group: pd.DataFrame, environment: str) -> None:
 
 
 def draw_settings(
-    panel: Axes, group: pd.DataFrame, rows: list[tuple[str, str]], labelled: bool
+    panel: Axes, group: pd.DataFrame, rows: list[tuple[str, Any]], labelled: bool
 ) -> None:
     for height, (name, value) in enumerate(rows):
         places = np.flatnonzero(group[name] == value)
-        if group[name].nunique() > 1:
-            panel.plot(places, [height] * len(places), "o", color="0.2", ms=2.2, lw=0)
+        panel.plot(places, [height] * len(places), "o", color="0.2", ms=2.2, lw=0)
         if height and rows[height - 1][0] != name:
             panel.axhline(height - 0.5, color="0.85", lw=0.6)
     panel.set_ylim(len(rows) - 0.5, -0.5)

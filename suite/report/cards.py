@@ -132,7 +132,7 @@ def line_of(rows: pd.DataFrame, statistic: str, level: float) -> dict[str, Any]:
     dots = [
         {
             "value": row.value,
-            "is_bound": row.is_bound,
+            "is_bound": pd.notna(row.bound),
             "title": f"{row.subject}: {number(row.value)}",
         }
         for row in rows.itertuples()
@@ -141,8 +141,8 @@ def line_of(rows: pd.DataFrame, statistic: str, level: float) -> dict[str, Any]:
     value = f"{first['value']:+.0%}" if is_share else number(first["value"], 2)
     if statistic == "coefficient of variation":
         return {"label": value, "dots": dots, "interval": (first["low"], first["high"])}
-    at_least = "≥ " if first["is_bound"] else ""
-    return {"label": f"{at_least}{value} {first['subject']}", "dots": dots}
+    sign = {"at least": "≥ ", "at most": "≤ "}.get(first["bound"], "")
+    return {"label": f"{sign}{value} {first['subject']}", "dots": dots}
 
 
 def axis_of(rows: pd.DataFrame, statistic: str, parameters: Mapping[str, Any]) -> Axis | None:

@@ -176,12 +176,18 @@ def test_the_effect_is_a_ratio_with_its_interval():
 def test_a_ratio_that_unfinished_runs_decide_is_a_bound():
     cell = ask("earlier", SOON, NEVER)
     assert cell.verdict == HOLDS
-    assert cell.comparisons[0].is_bound
+    assert cell.comparisons[0].bound == "at least"
     assert cell.comparisons[0].value == pytest.approx(GRID[-1] / 1000, rel=0.15)
     half = reaching_at([1e4, 1.1e4, 1.2e4, *[math.inf] * 4])
     comparison = ask("earlier", SOON, half).comparisons[0]
-    assert comparison.is_bound
+    assert comparison.bound == "at least"
     assert comparison.value < comparison.high == math.inf
+    cell = ask("earlier", NEVER, LATE)
+    assert cell.verdict == FAILS
+    assert cell.comparisons[0].bound == "at most"
+    assert cell.comparisons[0].value == pytest.approx(10_000 / GRID[-1], rel=0.15)
+    assert "at least 100" in cell.effect
+    assert "neither" in ask("earlier", NEVER, NEVER).effect
 
 
 @pytest.mark.parametrize("baseline", [RISING, NEVER])  # the second has nothing to lose

@@ -119,7 +119,7 @@ class TestCards:
                 marks = [text_of(e) for e in chart.css(".dot title")]
                 due = [f"{r.subject}: {cards.number(r.value)}" for r in rows.itertuples()]
                 assert sorted(marks) == sorted(due)
-                assert len(chart.css("polygon")) == rows["is_bound"].sum()
+                assert len(chart.css("polygon")) == rows["bound"].notna().sum()
 
 
 class TestSelfContained:
