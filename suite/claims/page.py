@@ -17,7 +17,7 @@ from suite.command import make_parser, write_result
 from suite.config import Study
 from suite.config.models import TEXTBOOK
 from suite.names import algorithm_name
-from suite.plots.answer import best_settings, ratio
+from suite.results.ranking import best_settings, ratios
 from suite.results.tables import read_table
 
 IN_PART = "in part"
@@ -207,11 +207,11 @@ def readme_parts(study: Study, document: Document, folder: Path) -> dict[str, st
 
 
 def answer(study: Study, document: Document, tables: Tables) -> str:
-    sentences, shown = tables["sentences"], best_settings(tables["summary"])
+    sentences = tables["sentences"]
     main, *_ = document.sentences
     verdicts = verdicts_of(sentences)
     is_true = all(verdicts[main, "random", settings] == HOLDS for settings in document.sets)
-    ratios = [ratio(rows)[0] for _, rows in shown.groupby("environment", sort=False)]
+    times = ratios(best_settings(tables["summary"]))
     opening = "The main claim replicates" if is_true else "The main claim does not replicate"
     among, holding = len(document.sentences), sentences[sentences["verdict"] == HOLDS]
     number = {case: len(of_case(holding, case)) for case in document.cases}
@@ -220,7 +220,7 @@ def answer(study: Study, document: Document, tables: Tables) -> str:
     where += "" if best in SHOWN else " (not in the table)"
     text = (
         f"**{opening}.** On FrozenLake-v1 (not slippery), Taxi-v3 and MountainCar-v0, POWR reaches "
-        f"the reward threshold in {min(ratios):.1f} to {max(ratios):.0f} times fewer timesteps "
+        f"the reward threshold in {min(times):.1f} to {max(times):.0f} times fewer timesteps "
         "than the best of A2C, DQN, PPO and TRPO under its better settings (medians). "
         f"{classical(study, tables['ranking'])} "
     )

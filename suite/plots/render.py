@@ -24,6 +24,7 @@ from matplotlib.ticker import EngFormatter
 from suite import SuiteError, config
 from suite.command import make_parser, write_result
 from suite.config.models import AUTHORS, DEEP_OF_SOURCE, KINDS, LIBRARY, POWR
+from suite.results.ranking import SETTINGS
 from suite.results.tables import read_table
 
 # Modules of suite/plots that `draw` a figure from the tables that their TABLES names.
@@ -32,7 +33,6 @@ OF_PAPER = ("training_curves", "threshold_boxplots")  # they show the paper's al
 PANELS_PER_ROW = 3
 COLUMN_WIDTH = 5.5  # inches, the text width of a one-column paper
 FAINT, SMALL = "0.35", 6.0  # of what explains, and is not data
-SETTINGS = {LIBRARY: "library defaults", AUTHORS: "authors' settings"}
 # Nothing that changes from one drawing to the next: no date, no version of the drawing library.
 METADATA = {
     "pdf": {"Creator": None, "Producer": None, "CreationDate": None},
@@ -145,7 +145,7 @@ def of_greedy(tables: Sequence[pd.DataFrame]) -> list[pd.DataFrame]:
 def settings_note(summary: pd.DataFrame) -> str:
     """How many seeds a figure shows of which baselines, in a few words."""
     kinds = set(summary["kind"])
-    sources = [SETTINGS[source] for source, kind in DEEP_OF_SOURCE.items() if kind in kinds]
+    sources = [SETTINGS[kind] for kind in DEEP_OF_SOURCE.values() if kind in kinds]
     baselines = f", baselines with {' and '.join(sources)}" if sources else ""
     pairs = summary.drop_duplicates(["environment", "algorithm"])
     missing = missing_note(pairs["seeds"], pairs["seeds_planned"])
