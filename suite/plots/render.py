@@ -39,32 +39,7 @@ METADATA = {
     "svg": {"Creator": None, "Date": None},
     "png": {"Software": None},
 }
-STYLE = {
-    "font.family": "DejaVu Sans",  # shipped with matplotlib, so that all machines draw it alike
-    "font.size": 7,
-    "figure.titlesize": 8.5,
-    "figure.titleweight": "bold",
-    "figure.labelsize": 7,
-    "axes.titlesize": 7.5,
-    "axes.labelsize": 7,
-    "xtick.labelsize": 6.5,
-    "ytick.labelsize": 6.5,
-    "legend.fontsize": 7,
-    "legend.frameon": False,
-    "axes.linewidth": 0.6,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "xtick.major.width": 0.6,
-    "ytick.major.width": 0.6,
-    "xtick.major.size": 2.5,
-    "ytick.major.size": 2.5,
-    "grid.color": "0.9",
-    "grid.linewidth": 0.5,
-    "axes.axisbelow": True,
-    "savefig.dpi": 300,
-    "pdf.fonttype": 42,
-    "svg.hashsalt": "powr",
-}
+STYLE = Path(__file__).with_name("paper.mplstyle")
 
 
 class Look(NamedTuple):
