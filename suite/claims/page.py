@@ -5,7 +5,7 @@ python -m suite readme
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -56,8 +56,18 @@ def of_case(table: pd.DataFrame, case: Case) -> pd.DataFrame:
     return table[(table["protocol"] == case.protocol) & (table["settings"] == case.settings)]
 
 
+def of_sentence(tables: Tables, name: str, *kinds: str) -> list[pd.DataFrame]:
+    return [tables[kind][tables[kind]["sentence"] == name] for kind in kinds]
+
+
 def verdicts_of(sentences: pd.DataFrame) -> pd.Series:
     return sentences.set_index(["sentence", "protocol", "settings"])["verdict"]
+
+
+def marks_of(sentences: pd.DataFrame, cases: Iterable[Case]) -> dict[str, list[str]]:
+    """A mark per case, by sentence."""
+    verdicts, names = verdicts_of(sentences), sentences["sentence"].unique()
+    return {name: [mark(verdicts[(name, *case)]) for case in cases] for name in names}
 
 
 # -- what was seen, in about a dozen words ---------------------------------------------------------
@@ -151,12 +161,12 @@ def render(
 
 
 def sentence_rows(document: Document, sentences: pd.DataFrame) -> Rows:
-    verdicts, cases = verdicts_of(sentences), document.cases
-    rows = [[SENTENCE, *map(document.title, cases)]]
-    for name, sentence in document.sentences.items():
-        marks = [mark(verdicts[(name, *case)]) for case in cases]
-        rows.append([f'<a id="{name}"></a>{sentence.short}', *marks])
-    return rows
+    marks = marks_of(sentences, document.cases)
+    rows = [
+        [f'<a id="{name}"></a>{sentence.short}', *marks[name]]
+        for name, sentence in document.sentences.items()
+    ]
+    return [[SENTENCE, *map(document.title, document.cases)], *rows]
 
 
 def cell_rows(cells: pd.DataFrame) -> Rows:
@@ -251,15 +261,12 @@ def classical(study: Study, ranking: pd.DataFrame) -> str:
 
 def readme_rows(document: Document, tables: Tables) -> Rows:
     """One row per sentence: a mark per case, and what was seen."""
-    verdicts = verdicts_of(tables["sentences"])
+    marks = marks_of(tables["sentences"], SHOWN)
     table = [[SENTENCE, *SHOWN.values(), "What we saw"]]
     for name, sentence in document.sentences.items():
-        marks = [mark(verdicts[(name, *case)]) for case in SHOWN]
-        cells, comparisons = (
-            tables[kind][tables[kind]["sentence"] == name] for kind in ("cells", "comparisons")
-        )
+        cells, comparisons = of_sentence(tables, name, "cells", "comparisons")
         text = seen(cells, comparisons, document.level)
-        table.append([f"[{sentence.short}]({EVIDENCE}#{name})", *marks, text])
+        table.append([f"[{sentence.short}]({EVIDENCE}#{name})", *marks[name], text])
     return table
 
 
