@@ -83,7 +83,7 @@ def draw(table: pd.DataFrame) -> Figure:
 
 
 def draw_ratios(panel: Axes, group: pd.DataFrame, environment: str) -> None:
-    """Above 1 POWR needs fewer timesteps; an arrow is a bound, with what is not known above it."""
+    """Above 1 POWR needs fewer timesteps; an interval without an upper end leaves the panel."""
     panel.set_yscale("log")
     top = np.nanmax([*group["ratio"], *group["high"].replace(np.inf, np.nan), 10])
     for column, row in group.iterrows():
@@ -92,7 +92,7 @@ def draw_ratios(panel: Axes, group: pd.DataFrame, environment: str) -> None:
             look: dict[str, Any] = {"fontsize": 5, "color": "0.5", "rotation": 90, "ha": "center"}
             panel.text(column, 1.15, row["effect"], **look)
             continue
-        high = min(row["high"], 1.3 * top) if not pd.isna(row["high"]) else 1.3 * top
+        high = np.fmin(row["high"], 1.3 * top)
         panel.plot([column] * 2, [row["low"], high], color=colour, lw=0.7, alpha=0.7)
         panel.plot(column, row["ratio"], marker, color=colour, fillstyle=fill, ms=4, mew=0.8)
     panel.axhline(1, color="0.3", lw=0.7)
