@@ -58,7 +58,7 @@ AGENTS = STUDY.agents(SCALE, finished=PARTIAL)
 
 # What draws figures, and what makes tables: the rest of the suite, and powr, with which it computes
 # exact returns and checks theorems.
-PLOTS = sorted(Path("suite/plots").glob("*.py"))
+PLOTS = sorted(Path("suite/plots").glob("*.*"))
 CODE = sorted(
     path
     for path in [*Path("suite").rglob("*.py"), *Path("powr").rglob("*.py")]

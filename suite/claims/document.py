@@ -155,9 +155,9 @@ def load(path: str | Path) -> Document:
 
 def load_deviations(path: str | Path, document: Document) -> Deviations:
     """Read and check deviations.yaml."""
-    found = config.check_model(config.read_yaml(path), Deviations, path)
-    config.check_unique((each.id for each in found.deviations), path)
+    declared = config.check_model(config.read_yaml(path), Deviations, path)
+    config.check_unique((each.id for each in declared.deviations), path)
     known = [*document.sentences, *(theorem.id for theorem in document.theory)]
-    for each in found.deviations:
+    for each in declared.deviations:
         config.check_known(each.touches, known, f"{path}: {each.id}: touches")
-    return found
+    return declared

@@ -5,7 +5,7 @@ python -m suite readme
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -17,7 +17,7 @@ from suite.command import make_parser, write_result
 from suite.config import Study
 from suite.config.models import TEXTBOOK
 from suite.names import algorithm_name
-from suite.plots.answer import best_settings, ratio
+from suite.results.ranking import best_settings, ratios
 from suite.results.tables import read_table
 
 IN_PART = "in part"
@@ -56,8 +56,18 @@ def of_case(table: pd.DataFrame, case: Case) -> pd.DataFrame:
     return table[(table["protocol"] == case.protocol) & (table["settings"] == case.settings)]
 
 
+def of_sentence(tables: Tables, name: str, *kinds: str) -> list[pd.DataFrame]:
+    return [tables[kind][tables[kind]["sentence"] == name] for kind in kinds]
+
+
 def verdicts_of(sentences: pd.DataFrame) -> pd.Series:
     return sentences.set_index(["sentence", "protocol", "settings"])["verdict"]
+
+
+def marks_of(sentences: pd.DataFrame, cases: Iterable[Case]) -> dict[str, list[str]]:
+    """A mark per case, by sentence."""
+    verdicts, names = verdicts_of(sentences), sentences["sentence"].unique()
+    return {name: [mark(verdicts[(name, *case)]) for case in cases] for name in names}
 
 
 # -- what was seen, in about a dozen words ---------------------------------------------------------
@@ -151,12 +161,12 @@ def render(
 
 
 def sentence_rows(document: Document, sentences: pd.DataFrame) -> Rows:
-    verdicts, cases = verdicts_of(sentences), document.cases
-    rows = [[SENTENCE, *map(document.title, cases)]]
-    for name, sentence in document.sentences.items():
-        marks = [mark(verdicts[(name, *case)]) for case in cases]
-        rows.append([f'<a id="{name}"></a>{sentence.short}', *marks])
-    return rows
+    marks = marks_of(sentences, document.cases)
+    rows = [
+        [f'<a id="{name}"></a>{sentence.short}', *marks[name]]
+        for name, sentence in document.sentences.items()
+    ]
+    return [[SENTENCE, *map(document.title, document.cases)], *rows]
 
 
 def cell_rows(cells: pd.DataFrame) -> Rows:
@@ -207,11 +217,11 @@ def readme_parts(study: Study, document: Document, folder: Path) -> dict[str, st
 
 
 def answer(study: Study, document: Document, tables: Tables) -> str:
-    sentences, shown = tables["sentences"], best_settings(tables["summary"])
+    sentences = tables["sentences"]
     main, *_ = document.sentences
     verdicts = verdicts_of(sentences)
     is_true = all(verdicts[main, "random", settings] == HOLDS for settings in document.sets)
-    ratios = [ratio(rows)[0] for _, rows in shown.groupby("environment", sort=False)]
+    times = ratios(best_settings(tables["summary"]))
     opening = "The main claim replicates" if is_true else "The main claim does not replicate"
     among, holding = len(document.sentences), sentences[sentences["verdict"] == HOLDS]
     number = {case: len(of_case(holding, case)) for case in document.cases}
@@ -220,7 +230,7 @@ def answer(study: Study, document: Document, tables: Tables) -> str:
     where += "" if best in SHOWN else " (not in the table)"
     text = (
         f"**{opening}.** On FrozenLake-v1 (not slippery), Taxi-v3 and MountainCar-v0, POWR reaches "
-        f"the reward threshold in {min(ratios):.1f} to {max(ratios):.0f} times fewer timesteps "
+        f"the reward threshold in {min(times):.1f} to {max(times):.0f} times fewer timesteps "
         "than the best of A2C, DQN, PPO and TRPO under its better settings (medians). "
         f"{classical(study, tables['ranking'])} "
     )
@@ -251,15 +261,12 @@ def classical(study: Study, ranking: pd.DataFrame) -> str:
 
 def readme_rows(document: Document, tables: Tables) -> Rows:
     """One row per sentence: a mark per case, and what was seen."""
-    verdicts = verdicts_of(tables["sentences"])
+    marks = marks_of(tables["sentences"], SHOWN)
     table = [[SENTENCE, *SHOWN.values(), "What we saw"]]
     for name, sentence in document.sentences.items():
-        marks = [mark(verdicts[(name, *case)]) for case in SHOWN]
-        cells, comparisons = (
-            tables[kind][tables[kind]["sentence"] == name] for kind in ("cells", "comparisons")
-        )
+        cells, comparisons = of_sentence(tables, name, "cells", "comparisons")
         text = seen(cells, comparisons, document.level)
-        table.append([f"[{sentence.short}]({EVIDENCE}#{name})", *marks, text])
+        table.append([f"[{sentence.short}]({EVIDENCE}#{name})", *marks[name], text])
     return table
 
 

@@ -14,16 +14,15 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from suite.config.models import DEEP, DEEP_OF_SOURCE, POWR
+from suite.config.models import POWR
 from suite.names import algorithm_name
 from suite.plots import render
 from suite.plots.render import SMALL, looks
 from suite.plots.threshold_boxplots import draw_seeds
+from suite.results.ranking import best_settings, ratio, ratios
 from suite.results.tables import FIRST
 
 TABLES = ("runs", "summary")
-SETTINGS = {kind: render.SETTINGS[source] for source, kind in DEEP_OF_SOURCE.items()}
-SETTINGS[DEEP] = "rl-zoo settings"
 ROW_HEIGHT = 0.29  # inches
 
 
@@ -46,30 +45,6 @@ def draw(runs: pd.DataFrame, summary: pd.DataFrame) -> Figure:
     figure.suptitle(headline(shown), x=0.01, ha="left")
     figure.supxlabel("timesteps to threshold (log scale): further left is better")
     return figure
-
-
-def best_settings(summary: pd.DataFrame) -> pd.DataFrame:
-    """POWR and each class of baseline, under the settings that most seeds reach the threshold with.
-
-    Ties go to the smaller median. Where no seed does under any, `settings` says so.
-    """
-    main = summary["threshold"] == summary.groupby("environment")["threshold"].transform("first")
-    is_powr = summary["kind"].eq(POWR) & summary["policy"].eq("sampled")
-    is_baseline = summary["kind"].isin(SETTINGS) & summary["policy"].eq("deterministic")
-    table = summary[main & (is_powr | is_baseline)]
-    table = table.assign(
-        **{"class": table["algorithm"].str.split("-").str[0]},
-        settings=table["kind"].map(SETTINGS).fillna(""),
-        median=table["timesteps_to_threshold"].fillna(math.inf),
-    )
-    key = ["environment", "class"]
-    never = table.groupby(key)["n_reached"].transform("max") == 0
-    twice = table.groupby(key)["n_reached"].transform("size") > 1
-    table["settings"] = table["settings"].mask(never & twice, "all settings")
-    order = ["n_reached", "median", "timesteps"]
-    best = table.sort_values(order, ascending=[False, True, False]).drop_duplicates(key)
-    places = table.drop_duplicates(key)[key]  # the order of the summary
-    return places.merge(best, on=key)
 
 
 def draw_panel(panel: Axes, rows: pd.DataFrame, times: pd.DataFrame, never: float) -> None:
@@ -96,27 +71,15 @@ def draw_panel(panel: Axes, rows: pd.DataFrame, times: pd.DataFrame, never: floa
     panel.grid(visible=True, axis="x")
 
 
-def ratio(rows: pd.DataFrame) -> tuple[float, str]:
-    """Median timesteps of the quickest baseline of an environment by those of POWR, and its class.
-
-    A baseline whose median is never needs more timesteps than its training had.
-    """
-    powr, others = rows[rows["kind"] == POWR], rows[rows["kind"] != POWR]
-    if powr.empty or others.empty:
-        return math.nan, ""
-    needed = others["median"].where(np.isfinite(others["median"]), others["timesteps"])
-    return needed.min() / powr["median"].iloc[0], others.loc[needed.idxmin(), "class"]
-
-
 def lead(rows: pd.DataFrame) -> str:
     times, baseline = ratio(rows)
     return f"{times:.2g}× sooner than {algorithm_name(baseline)}" if times > 1 else ""
 
 
 def headline(shown: pd.DataFrame) -> str:
-    ratios = [ratio(rows)[0] for _, rows in shown.groupby("environment", sort=False)]
-    sooner = sum(times > 1 for times in ratios)
-    if sooner < len(ratios):
-        return f"POWR reaches {sooner} of {len(ratios)} thresholds before any baseline"
-    least = math.floor(10 * min(ratios)) / 10
+    times = ratios(shown)
+    sooner = sum(each > 1 for each in times)
+    if sooner < len(times):
+        return f"POWR reaches {sooner} of {len(times)} thresholds before any baseline"
+    least = math.floor(10 * min(times)) / 10
     return f"POWR's median run reaches every threshold at least {least:g} times sooner"

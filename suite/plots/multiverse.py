@@ -80,10 +80,8 @@ def draw_ratios(panel: Axes, group: pd.DataFrame, environment: str) -> None:
     """Above 1 POWR needs fewer timesteps. Intervals end at the axis where runs are unfinished."""
     panel.set_yscale("log")
     known = group[["ratio", "low", "high"]].replace([0, np.inf], np.nan)
-    bottom, top = (
-        np.nanmin([known.min(), [0.5] * 3]) / 1.3,
-        np.nanmax([known.max(), [10] * 3]) * 1.3,
-    )
+    known = known.to_numpy()[known.notna().to_numpy()]
+    bottom, top = min([*known, 0.5]) / 1.3, max([*known, 10]) * 1.3
     panel.set_ylim(bottom, top)
     for column, row in group.iterrows():
         colour, marker, fill = LOOKS[row["verdict"]]

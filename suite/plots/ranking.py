@@ -16,7 +16,7 @@ from suite.config.models import DEEP_OF_SOURCE, KINDS, POWR, TEXTBOOK
 from suite.names import algorithm_name
 from suite.plots import render
 from suite.plots.render import FAINT, OF_KIND, Look, number
-from suite.results.ranking import CLOCK, duration_text
+from suite.results.ranking import CLOCK, SETTINGS, duration_text
 
 TABLES = ("ranking",)
 WIDTH = 6.6  # inches: the names and two columns of numbers need room beside the axis
@@ -27,7 +27,7 @@ LEFT_OF: dict[str, Any] = {"textcoords": "offset points", "ha": "right", "color"
 LABELS = {
     POWR: "POWR, best-evidenced settings",
     TEXTBOOK: "classical baselines",
-    **{kind: f"deep, {render.SETTINGS[source]}" for source, kind in DEEP_OF_SOURCE.items()},
+    **{kind: f"deep, {SETTINGS[kind]}" for kind in DEEP_OF_SOURCE.values()},
 }
 
 

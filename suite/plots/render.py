@@ -24,6 +24,7 @@ from matplotlib.ticker import EngFormatter
 from suite import SuiteError, config
 from suite.command import make_parser, write_result
 from suite.config.models import AUTHORS, DEEP_OF_SOURCE, KINDS, LIBRARY, POWR
+from suite.results.ranking import SETTINGS
 from suite.results.tables import read_table
 
 # Modules of suite/plots that `draw` a figure from the tables that their TABLES names.
@@ -32,39 +33,13 @@ OF_PAPER = ("training_curves", "threshold_boxplots")  # they show the paper's al
 PANELS_PER_ROW = 3
 COLUMN_WIDTH = 5.5  # inches, the text width of a one-column paper
 FAINT, SMALL = "0.35", 6.0  # of what explains, and is not data
-SETTINGS = {LIBRARY: "library defaults", AUTHORS: "authors' settings"}
 # Nothing that changes from one drawing to the next: no date, no version of the drawing library.
 METADATA = {
     "pdf": {"Creator": None, "Producer": None, "CreationDate": None},
     "svg": {"Creator": None, "Date": None},
     "png": {"Software": None},
 }
-STYLE = {
-    "font.family": "DejaVu Sans",  # shipped with matplotlib, so that all machines draw it alike
-    "font.size": 7,
-    "figure.titlesize": 8.5,
-    "figure.titleweight": "bold",
-    "figure.labelsize": 7,
-    "axes.titlesize": 7.5,
-    "axes.labelsize": 7,
-    "xtick.labelsize": 6.5,
-    "ytick.labelsize": 6.5,
-    "legend.fontsize": 7,
-    "legend.frameon": False,
-    "axes.linewidth": 0.6,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "xtick.major.width": 0.6,
-    "ytick.major.width": 0.6,
-    "xtick.major.size": 2.5,
-    "ytick.major.size": 2.5,
-    "grid.color": "0.9",
-    "grid.linewidth": 0.5,
-    "axes.axisbelow": True,
-    "savefig.dpi": 300,
-    "pdf.fonttype": 42,
-    "svg.hashsalt": "powr",
-}
+STYLE = Path(__file__).with_name("paper.mplstyle")
 
 
 class Look(NamedTuple):
@@ -145,7 +120,7 @@ def of_greedy(tables: Sequence[pd.DataFrame]) -> list[pd.DataFrame]:
 def settings_note(summary: pd.DataFrame) -> str:
     """How many seeds a figure shows of which baselines, in a few words."""
     kinds = set(summary["kind"])
-    sources = [SETTINGS[source] for source, kind in DEEP_OF_SOURCE.items() if kind in kinds]
+    sources = [SETTINGS[kind] for kind in DEEP_OF_SOURCE.values() if kind in kinds]
     baselines = f", baselines with {' and '.join(sources)}" if sources else ""
     pairs = summary.drop_duplicates(["environment", "algorithm"])
     missing = missing_note(pairs["seeds"], pairs["seeds_planned"])

@@ -6,20 +6,20 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pandas as pd
+from matplotlib import rcParams
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import NullFormatter
 
 from suite.plots import render
-from suite.plots.render import COLUMN_WIDTH, KNOWN, STYLE, Look
+from suite.plots.render import COLUMN_WIDTH, KNOWN, Look
 
 TABLES = ("inexact_pmd", "estimation", "exponents", "compatibility")
 NOTE = (
     "Medians over 20 MDPs or seeds; bars: ranges; bands: to the worst. FrozenLake-v1 is slippery."
 )
 
-TITLE = {"size": STYLE["figure.titlesize"], "weight": "bold"}
 RED, BLUE, BLACK = KNOWN["powr"], KNOWN["ppo"], KNOWN["a2c"]
 ERRORS = {
     "exact": ("exact action values", RED),
@@ -65,8 +65,9 @@ def draw(
     beyond = (inexact_pmd["gaps"] > inexact_pmd["printed_bounds"]).any()
     beyond |= (estimation["error"] > estimation["bound"]).any()
     finding = "" if beyond else "Every measured gap and error stays below its bound"
-    legend: dict[str, Any] = {"loc": "outside upper center", "ncols": 4}
-    figure.legend(handles=handles, title=finding, title_fontproperties=TITLE, **legend)
+    legend: dict[str, Any] = {"loc": "outside upper center", "ncols": 4, "title": finding}
+    legend["title_fontproperties"] = {"size": rcParams["figure.titlesize"], "weight": "bold"}
+    figure.legend(handles=handles, **legend)
     draw_errors(bottom[0], "simulation lemma", lemma_lines(estimation))
     draw_errors(bottom[1], "estimation rate n⁻ᵅ", rate_lines(estimation, exponents))
     draw_errors(bottom[2], "kernels and norms", kernel_lines(compatibility))

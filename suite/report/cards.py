@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 import pandas as pd
 
 from suite.claims.document import Case, Document, Sentence
-from suite.claims.page import MARKS, SHOWN, Tables, of_case, seen, word_of
+from suite.claims.page import MARKS, SHOWN, Tables, of_case, of_sentence, seen, word_of
 from suite.claims.rules import UNDECIDED
 
 NOT_RUN = "not run"
@@ -34,10 +34,8 @@ def describe(document: Document, tables: Tables) -> list[dict[str, Any]]:
     """What the template shows of each sentence."""
     cards = []
     for name, sentence in document.sentences.items():
-        cells, comparisons, verdicts = (
-            tables[kind][tables[kind]["sentence"] == name]
-            for kind in ("cells", "comparisons", "sentences")
-        )
+        names = ("cells", "comparisons", "sentences")
+        cells, comparisons, verdicts = of_sentence(tables, name, *names)
         is_run = cells["effect"].notna().any()
         text = seen(cells, comparisons, document.level) if is_run else f"nothing: {NOT_RUN}"
         thresholds = [("threshold", f"{key}:{value:g}") for key, value in sentence.cells.items()]

@@ -14,13 +14,19 @@ import numpy as np
 import pandas as pd
 
 from suite.config import Combination
-from suite.config.models import POWR
+from suite.config.models import AUTHORS, DEEP, DEEP_OF_SOURCE, LIBRARY, POWR
 from suite.names import algorithm_name
 from suite.results import arrivals
 from suite.results.run_file import Spent
 from suite.training.evaluation import planned_grid
 
 CPU, CLOCK = "CPU", "clock"
+# What the settings of deep baselines are called, by their kind.
+SETTINGS = {
+    DEEP_OF_SOURCE[LIBRARY]: "library defaults",
+    DEEP_OF_SOURCE[AUTHORS]: "authors' settings",
+    DEEP: "rl-zoo settings",
+}
 ROW, RUN = ["environment", "algorithm", "policy"], ["environment", "algorithm", "seed"]
 COLUMNS = [
     *(*ROW, "kind", "threshold", "first_evaluation", "timesteps", "seeds", "seeds_planned"),
@@ -88,6 +94,47 @@ def rank(
 
 def _median_of_reached(seconds: pd.Series) -> float:
     return arrivals.median_cell(arrivals.as_times(seconds))
+
+
+def best_settings(summary: pd.DataFrame) -> pd.DataFrame:
+    """POWR and each class of baseline, under the settings that most seeds reach the threshold with.
+
+    Ties go to the smaller median. Where no seed does under any, `settings` says so.
+    """
+    main = summary["threshold"] == summary.groupby("environment")["threshold"].transform("first")
+    is_powr = summary["kind"].eq(POWR) & summary["policy"].eq("sampled")
+    is_baseline = summary["kind"].isin(SETTINGS) & summary["policy"].eq("deterministic")
+    table = summary[main & (is_powr | is_baseline)]
+    table = table.assign(
+        **{"class": table["algorithm"].str.split("-").str[0]},
+        settings=table["kind"].map(SETTINGS).fillna(""),
+        median=table["timesteps_to_threshold"].fillna(math.inf),
+    )
+    key = ["environment", "class"]
+    never = table.groupby(key)["n_reached"].transform("max") == 0
+    twice = table.groupby(key)["n_reached"].transform("size") > 1
+    table["settings"] = table["settings"].mask(never & twice, "all settings")
+    order = ["n_reached", "median", "timesteps"]
+    best = table.sort_values(order, ascending=[False, True, False]).drop_duplicates(key)
+    places = table.drop_duplicates(key)[key]  # the order of the summary
+    return places.merge(best, on=key)
+
+
+def ratio(rows: pd.DataFrame) -> tuple[float, str]:
+    """Median timesteps of the quickest baseline of an environment by those of POWR, and its class.
+
+    A baseline whose median is never needs more timesteps than its training had.
+    """
+    powr, others = rows[rows["kind"] == POWR], rows[rows["kind"] != POWR]
+    if powr.empty or others.empty:
+        return math.nan, ""
+    needed = others["median"].where(np.isfinite(others["median"]), others["timesteps"])
+    return needed.min() / powr["median"].iloc[0], others.loc[needed.idxmin(), "class"]
+
+
+def ratios(shown: pd.DataFrame) -> list[float]:
+    """That ratio on each environment."""
+    return [ratio(rows)[0] for _, rows in shown.groupby("environment", sort=False)]
 
 
 def cost(combinations: Sequence[Combination], training: pd.DataFrame) -> pd.DataFrame:

@@ -285,5 +285,5 @@ def averaging_error(seed: int, is_compatible: bool) -> float:
     return relative_error(products @ np.linalg.lstsq(products, averaged, rcond=None)[0], averaged)
 
 
-def relative_error(found: np.ndarray, exact: np.ndarray) -> float:
-    return float(np.abs(found - exact).max() / np.abs(exact).max())
+def relative_error(approximate: np.ndarray, exact: np.ndarray) -> float:
+    return float(np.abs(approximate - exact).max() / np.abs(exact).max())

@@ -124,8 +124,8 @@ def mean_embedding(seeds: Count, tolerance: Positive) -> Iterator[Finding]:
     """Prop. 2 where Asm. 1 holds, and beside it MDPs where it does not."""
     for name, is_linear in (("linear MDPs", True), ("other MDPs", False)):
         errors = [estimation.embedding_errors(seed, is_linear) for seed in range(seeds)]
-        for what, found in zip(("Eq. (9)", "adjoints"), zip(*errors, strict=True), strict=True):
-            yield identity(f"{name}: {what}", found, tolerance, is_linear)
+        for what, by_seed in zip(("Eq. (9)", "adjoints"), zip(*errors, strict=True), strict=True):
+            yield identity(f"{name}: {what}", by_seed, tolerance, is_linear)
 
 
 @theorem(IDENTITY_CHECKED)

@@ -1,6 +1,5 @@
 """claims.yaml and deviations.yaml: what a mistake says, and that they are about the study."""
 
-import copy
 import functools
 import operator
 import re
@@ -13,19 +12,6 @@ from suite.claims import document
 from tests.support.departures import departures, undeclared
 from tests.support.pointers import ROOT
 from tests.support.run_files import study_of
-
-TEXT = yaml.safe_load((ROOT / "claims.yaml").read_text(encoding="utf-8"))
-
-
-@pytest.fixture
-def claims():
-    return copy.deepcopy(TEXT)
-
-
-def load(claims, tmp_path):
-    path = tmp_path / "claims.yaml"
-    path.write_text(yaml.safe_dump(claims, sort_keys=False))
-    return document.load(path)
 
 
 def test_the_eight_sentences_are_about_environments_and_algorithms_of_the_study(real_study):
@@ -41,48 +27,38 @@ def test_the_eight_sentences_are_about_environments_and_algorithms_of_the_study(
         assert set(settings.baselines.values()) <= set(real_study.algorithms)
 
 
-def change(*keys, value):
-    def changed(claims):
-        *parents, last = keys
-        for key in parents:
-            claims = claims[key]
-        if value is None:
-            del claims[last]
-        else:
-            claims[last] = value
-
-    return changed
-
-
 @pytest.mark.parametrize(
-    ("changed", "words"),
+    ("keys", "value", "words"),
     [
-        (change("sentences", "quicker", "rule", value="earliest"), ("quicker", "earliest")),
-        (change("sentences", "quicker", "cells", value={}), ("quicker", "cells")),
+        (("sentences", "quicker", "rule"), "earliest", ("quicker", "earliest")),
+        (("sentences", "quicker", "cells"), {}, ("quicker", "cells")),
         # a rule without its cut
         (
-            change("sentences", "stable-amount", "parameters", value={"largest_factor": 2}),
+            ("sentences", "stable-amount", "parameters"),
+            {"largest_factor": 2},
             ("stable-amount", "largest_variation"),
         ),
+        (("sentences", "taxi-six-ppo", "parameters", "when"), "later", ("taxi-six-ppo", "when")),
         (
-            change("sentences", "taxi-six-ppo", "parameters", "when", value="later"),
-            ("taxi-six-ppo", "when"),
-        ),
-        (
-            change("sentences", "quicker", "sensitivities", "lasting", value={"time": "lasting"}),
+            ("sentences", "quicker", "sensitivities", "lasting"),
+            {"time": "lasting"},
             ("quicker", "time"),
         ),
-        (change("protocols", "fixed", "powr", value="fix"), ("protocols.fixed.powr", "fix")),
-        (change("theory", 0, "rule", value="closed"), ("theory.0.rule", "closed")),
-        (change("theory", 0, "parameters", "gamma", value=2), ("closed-form", "gamma", "2")),
-        (change("level", value=0), ("level", "0")),
-        (change("greedy", value=None), ("greedy",)),
+        (("protocols", "fixed", "powr"), "fix", ("protocols.fixed.powr", "fix")),
+        (("theory", 0, "rule"), "closed", ("theory.0.rule", "closed")),
+        (("theory", 0, "parameters", "gamma"), 2, ("closed-form", "gamma", "2")),
+        (("level",), 0, ("level", "0")),
+        (("greedy",), None, ("greedy",)),
     ],
 )
-def test_a_mistake_is_one_line_that_names_file_key_and_value(claims, tmp_path, changed, words):
-    changed(claims)
+def test_a_mistake_is_one_line_that_names_file_key_and_value(tmp_path, keys, value, words):
+    claims = yaml.safe_load((ROOT / "claims.yaml").read_text(encoding="utf-8"))
+    *parents, last = keys
+    functools.reduce(operator.getitem, parents, claims)[last] = value
+    path = tmp_path / "claims.yaml"
+    path.write_text(yaml.safe_dump(claims, sort_keys=False))
     with pytest.raises(SuiteError) as error:
-        load(claims, tmp_path)
+        document.load(path)
     message = str(error.value)
     assert "\n" not in message
     assert all(word in message for word in ("claims.yaml", *words))

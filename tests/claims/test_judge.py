@@ -67,6 +67,7 @@ def test_tables_and_words_say_what_was_judged(tables):
     assert row["verdict"] == HOLDS
     assert row["low"] < row["value"] < row["high"]
     assert row["value"] == pytest.approx(10, rel=0.2)
+    assert row["improvement_low"] <= row["improvement"] <= row["improvement_high"]
     assert set(tables["comparisons"]["subject"]) >= {"A2C", "DQN", "PPO", "TRPO"}
     verdicts = page.verdicts_of(tables["sentences"])
     assert verdicts["quicker", "fixed", "authors"] == "holds on Taxi-v3"

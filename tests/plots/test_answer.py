@@ -4,7 +4,8 @@ import pandas as pd
 import pytest
 
 from suite.config.models import AUTHORS, DEEP, DEEP_OF_SOURCE, LIBRARY, POWR
-from suite.plots.answer import best_settings, draw, headline
+from suite.plots.answer import draw, headline
+from suite.results.ranking import best_settings
 
 OF_LIBRARY, OF_AUTHORS = DEEP_OF_SOURCE[LIBRARY], DEEP_OF_SOURCE[AUTHORS]
 GREEDY, SAMPLED = "deterministic", "sampled"
