@@ -126,12 +126,18 @@ def places(cells: pd.DataFrame) -> str:
     for environment, rows in cells.groupby("environment", sort=False):
         names = list(rows.loc[rows["verdict"] == HOLDS, "case"])
         when = "" if len(names) == len(SHOWN) else f" with {' and '.join(names)}"
-        where.setdefault(when if names else "never", []).append(str(environment))
-    never = where.pop("never", [])
+        if not names:
+            when = "not on" if (rows["verdict"] == FAILS).any() else "undecided on"
+        where.setdefault(when, []).append(str(environment))
+    elsewhere = [
+        f"; {word} {', '.join(where.pop(word))}"
+        for word in ("not on", "undecided on")
+        if word in where
+    ]
     if not where:
         return "holds nowhere"
     parts = [f"on {', '.join(environments)}{when}" for when, environments in where.items()]
-    return f"holds {'; '.join(parts)}" + (f"; not on {', '.join(never)}" if never else "")
+    return f"holds {'; '.join(parts)}{''.join(elsewhere)}"
 
 
 # -- claims.md -------------------------------------------------------------------------------------
