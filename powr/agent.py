@@ -88,10 +88,7 @@ class Agent:
         return f"<{type(self).__name__} on {name}, {self.num_timesteps:,} timesteps>"
 
     def learn(
-        self,
-        total_timesteps: int,
-        callback: Callback | None = None,
-        progress_bar: bool = False,
+        self, total_timesteps: int, callback: Callback | None = None, progress_bar: bool = False
     ) -> Self:
         """Take `total_timesteps` more steps in the environment and learn from them.
 

@@ -32,15 +32,9 @@ class History:
         self.state_shape = state_shape
         self.size = 0
         self.starts: list[int] = []
-        dtype = float if state_shape else int
-        self._buffers: list[NDArray] = [
-            np.empty((0, *state_shape), dtype),
-            np.empty(0, int),
-            np.empty(0),
-            np.empty((0, *state_shape), dtype),
-            np.empty(0, bool),
-            np.empty(0, bool),
-        ]
+        states = np.empty((0, *state_shape), float if state_shape else int)
+        actions, rewards, *flags = (np.empty(0, kind) for kind in (int, float, bool, bool))
+        self._buffers: list[NDArray] = [states, actions, rewards, states, *flags]
 
     def begin_episode(self) -> None:
         if not self.starts or self.starts[-1] < self.size:
