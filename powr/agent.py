@@ -421,7 +421,7 @@ class POWR(Agent):
             is_due = self.data.ended[self._n_learned :].sum() >= self.episodes_per_epoch
         else:
             since = max(self._n_learned, self.data.starts[-1])
-            is_due = self.num_timesteps - since >= LONGEST_WAIT and limit_of(self.env) is None
+            is_due = self.data.size - since >= LONGEST_WAIT and limit_of(self.env) is None
         if is_due:
             self._improve_policy()
 

@@ -96,8 +96,8 @@ class StateIndex:
     def number(self, states: NDArray) -> NDArray:
         """The number of each state, giving new ones to states not seen before."""
         numbers = _number_all(self._number, self._keys(states))
-        new = _first_positions(numbers, len(self))
-        self.states = np.concatenate([self.states, states[new]])
+        if len(new := _first_positions(numbers, len(self))) > 0:
+            self.states = np.concatenate([self.states, states[new]])
         return numbers
 
     def find(self, states: NDArray, missing: int) -> NDArray:
