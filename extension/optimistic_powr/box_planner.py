@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optimistic_powr.displacement import DisplacementModel
+from optimistic_powr.endings import ended_by_clock
 from optimistic_powr.planner import Planner
 from optimistic_powr.track_record import TrackRecord
 from powr.data import History
@@ -90,13 +91,15 @@ class BoxPlanner(Planner):
         self.plan_times.append(self._size)
 
     def _make_model(self, size: int, prior: float) -> DisplacementModel:
-        columns = self.history.columns(0, size)
+        states, actions, rewards, next_states, terminated = self.history.columns(0, size)
+        truncated = self.history.ended[:size] & ~terminated
+        is_over = terminated | ended_by_clock(states, next_states, truncated)
         return DisplacementModel(
-            columns,
+            (states, actions, rewards, next_states, is_over),
             self.n_actions,
             gamma=self.gamma,
             prior=prior,
-            value_range=self._value_range(columns[2], columns[4], prior),
+            value_range=self._value_range(rewards, terminated, prior),
             kernel=self.kernel,
             terminal_values=self._terminal_values,
             avoid_unvisited=self._cautious and not self.history.starts,  # logged, and nothing else

@@ -34,8 +34,8 @@ _MAP_BANDWIDTH = 2.0
 _VALUE_BANDWIDTH = 2.0
 
 # Until a reward has varied or an episode has terminated, all there is to learn is which states were
-# visited: a narrow kernel tells them from the others. Where data are fixed an action is known as far
-# from where it was taken, and not at all twice as far. Per dimension, as distances grow with it.
+# visited: a narrow kernel tells them from the others. Of fixed data an action is known so far from
+# where it was taken, and not at all twice as far. Per dimension, as distances grow with it.
 _SEARCH_BANDWIDTH = 0.1
 
 # Two actions are this far apart for the map, in units of its bandwidth: they share most of it.
