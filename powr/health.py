@@ -21,7 +21,7 @@ _MANY_EPISODES = 10
 # of values between states.
 OVERSHOOT = 0.25
 
-# The policy shown may come to an action that was never taken in this share of its episodes.
+# The policy shown may come to an action that was never taken in this share of cases.
 _UNVISITED_SHARE = 0.1
 
 # The policy shown is clearly worse than training if it falls short of the last tenth of the
@@ -44,7 +44,7 @@ class Facts(NamedTuple):
         How far action values leave the range that rewards allow, as a share of that range.
     unvisited_share : float or None
         The share of the episodes of the policy that `predict` shows, as far as the data tell, in
-        which it comes to an action that was never taken there.
+        which it comes to an action that was never taken there; in a box, of the visited states.
     shown_return : float or None
         An estimate of the mean return of the policy that `predict` shows, where another policy
         trains.
@@ -107,8 +107,8 @@ def unvisited_actions(share: float | None) -> str | None:
     if share is None or share <= _UNVISITED_SHARE:
         return None
     return (
-        f"in about {share:.0%} of its episodes the policy that predict shows comes to an action "
-        "that was never taken there, whose value is a guess. Learn for more timesteps, or reduce "
+        f"in about {share:.0%} of cases the policy that predict shows comes to an action that was "
+        "never taken there, whose value is a guess. Learn for more timesteps, or reduce "
         "the actions or the observations"
     )
 
