@@ -145,15 +145,20 @@ class BoxPlanner(Planner):
         return min(every), max(every)
 
     def health(self, time_limit: int | None) -> dict[str, float]:
-        """How far the action values of the plan that acts leave the range that rewards allow."""
-        model = self.model
-        if model is None:
+        """How far the values of the plan that acts leave the range that rewards allow, and in what
+        share of the visited states the one shown prefers an action never taken nearby.
+        """
+        acting, shown = self.model, self._target_model()
+        if acting is None or shown is None:
             return {}
         _, _, rewards, _, terminated = self.history.columns(0, self._size)
-        low, high = self._value_range(rewards, terminated, model.prior)
-        values = model.action_values(model.centers * model.scale)
+        low, high = self._value_range(rewards, terminated, acting.prior)
+        values = acting.action_values(acting.centers * acting.scale)
         beyond = max(low - values.min(), values.max() - high, 0.0)
-        return {"overshoot": float(beyond / (high - low))} if high > low else {}
+        preferred = Policy(shown).greedy(shown.visited * shown.scale)
+        familiarity = shown.familiarity(shown.visited)[np.arange(len(preferred)), preferred]
+        facts = {"unvisited_share": float((familiarity == 0.0).mean())}
+        return facts | ({"overshoot": float(beyond / (high - low))} if high > low else {})
 
     def chosen(self) -> dict[str, Any]:
         kernel = None if self.model is None else self.model.kernel
