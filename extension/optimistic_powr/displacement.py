@@ -14,8 +14,6 @@ All cost is bounded: both the map and the values rest on a bounded number of cen
 
 from __future__ import annotations
 
-from copy import copy
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import cho_factor, cho_solve
@@ -262,26 +260,16 @@ class DisplacementModel:
         ends = np.flatnonzero(by_state)
         ends = ends[spread(next_states[ends], _TERMINAL_CENTERS)]
         self._ends, self._terminal_values = next_states[ends], one_off[ends] / gamma
-        self._settings = (value_range, step_size, mirror_steps, planning)
-        self._solve(self.visited, *self._settings)
-
-    def recentred(self, states: NDArray) -> DisplacementModel:
-        """The same map with another plan: half of the centers are among these scaled states."""
-        half = _VALUE_CENTERS // 2
-        visited = self.visited[spread(self.visited, half)]
-        other = copy(self)
-        other._solve(np.vstack([visited, states[spread(states, half)]]), *self._settings)
-        return other
+        self._solve(value_range, step_size, mirror_steps, planning)
 
     def _solve(
         self,
-        visited: NDArray,
         value_range: tuple[float, float],
         step_size: float | None,
         mirror_steps: int | None,
         planning: Planning,
     ) -> None:
-        terminal_values = self._terminal_values
+        visited, terminal_values = self.visited, self._terminal_values
         self.centers = np.vstack([visited, self._ends])
         kriging = Kriging(
             self.kernel,
@@ -337,10 +325,6 @@ class DisplacementModel:
         if step_size is not None:
             self._sharpness *= self.settled.n_steps
             self._policy_coefficients = cho_solve(factor, summed / self.settled.n_steps)
-
-    def interpolate(self, reached: NDArray) -> NDArray:
-        """Values above the prior, as the policy weighs them, at scaled states."""
-        return expansion(self.kernel, reached, self.centers, self._policy_coefficients)
 
     def look_ahead(self, states: NDArray) -> tuple[NDArray, NDArray, NDArray]:
         """Of every action at n states: rewards and probabilities to go on, (n, n_actions), and, row
