@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import gymnasium
 import pandas as pd
+import tasks  # noqa: F401  registers the tasks
 
 from extension.sample_efficiency import ablations, in_words
+from powr.tabular import TabularMDP
 from suite import markdown
 from suite.command import write_together
 from suite.names import algorithm_name
@@ -20,6 +23,9 @@ README = FOLDER / "README.md"
 BEGIN = "<!-- {}: by `python -m extension.readme` -->\n"
 END = "<!-- end -->\n"
 OWN, PAPERS = "optimistic-powr", "powr-default"
+OTHERS = ("dqn", "ppo", "dyna-q-textbook", "random-play")
+# Mean returns of rules made by hand, in tests/test_operations_boxes.py; elsewhere optima are known.
+BY_HAND = {"PutOption": 0.167, "Offers": 0.9, "Thermostat": -8.8, "StoppingCart": -19.7}
 
 
 def compared(ranking: pd.DataFrame) -> str:
@@ -46,6 +52,35 @@ def times(row: pd.Series) -> str:
     return f"{in_words(row['median'])} / {in_words(row['median_lasting'])}"
 
 
+def operations(summary: pd.DataFrame) -> str:
+    """Mean return at the end of training, of OptimisticPOWR with its lowest seed."""
+    is_shown = (summary["policy"] == "deterministic") | (summary["algorithm"] == "random-play")
+    shown = summary[is_shown & (summary["seeds"] > 0)].drop_duplicates(
+        ["environment", "algorithm"], keep="last"
+    )
+    others = [name for name in OTHERS if name in set(shown["algorithm"])]
+    rows = [("task", "OptimisticPOWR (lowest)", *map(algorithm_name, others), "best known")]
+    for task, table in shown.groupby("environment", sort=False):
+        mean, lowest = table.set_index("algorithm").loc[OWN, ["final_mean", "final_min"]]
+        of_others = table.set_index("algorithm")["final_mean"].reindex(others)
+        rows.append(
+            (
+                task,
+                f"{mean:.3g} ({lowest:.3g})",
+                *("" if pd.isna(value) else f"{value:.3g}" for value in of_others),
+                best_known(task),
+            )
+        )
+    return markdown.table(rows)
+
+
+def best_known(task: str) -> str:
+    if task in BY_HAND:
+        return f"{BY_HAND[task]:.3g} (rule)"
+    mdp = TabularMDP.from_env(gymnasium.make(f"{task}-v0"))
+    return f"{mdp.optimal_return():.3g} (optimum)"
+
+
 def renew(text: str, parts: dict[str, str]) -> str:
     """The README with these parts between their comments."""
     for name, part in parts.items():
@@ -61,6 +96,7 @@ def main() -> None:
     results = FOLDER / "results"
     parts = {
         "results": compared(read_table(results / "sample-efficiency" / "ranking.csv")),
+        "operations": operations(read_table(results / "operations" / "summary.csv")),
         "ablations": ablations(read_table(results / "ablations" / "ablations.csv")),
     }
     text = renew(README.read_text(encoding="utf-8"), parts)

@@ -35,6 +35,7 @@ SCALE = "sample-efficiency"
 # Further scales, each with what its table is about; one without any runs is left out.
 MORE = {
     "unseen": "Environments that nothing was developed on",
+    "operations": "Business decisions, which nothing was developed on; DQN and PPO with defaults",
     "lander": "LunarLander-v3, which nothing was developed on either",
     "boxes": "A goal, and noise, in boxes that the extension was developed on",
 }

@@ -88,10 +88,7 @@ class Agent:
         return f"<{type(self).__name__} on {name}, {self.num_timesteps:,} timesteps>"
 
     def learn(
-        self,
-        total_timesteps: int,
-        callback: Callback | None = None,
-        progress_bar: bool = False,
+        self, total_timesteps: int, callback: Callback | None = None, progress_bar: bool = False
     ) -> Self:
         """Take `total_timesteps` more steps in the environment and learn from them.
 
@@ -424,7 +421,7 @@ class POWR(Agent):
             is_due = self.data.ended[self._n_learned :].sum() >= self.episodes_per_epoch
         else:
             since = max(self._n_learned, self.data.starts[-1])
-            is_due = self.num_timesteps - since >= LONGEST_WAIT and limit_of(self.env) is None
+            is_due = self.data.size - since >= LONGEST_WAIT and limit_of(self.env) is None
         if is_due:
             self._improve_policy()
 

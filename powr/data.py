@@ -32,15 +32,9 @@ class History:
         self.state_shape = state_shape
         self.size = 0
         self.starts: list[int] = []
-        dtype = float if state_shape else int
-        self._buffers: list[NDArray] = [
-            np.empty((0, *state_shape), dtype),
-            np.empty(0, int),
-            np.empty(0),
-            np.empty((0, *state_shape), dtype),
-            np.empty(0, bool),
-            np.empty(0, bool),
-        ]
+        states = np.empty((0, *state_shape), float if state_shape else int)
+        actions, rewards, *flags = (np.empty(0, kind) for kind in (int, float, bool, bool))
+        self._buffers: list[NDArray] = [states, actions, rewards, states, *flags]
 
     def begin_episode(self) -> None:
         if not self.starts or self.starts[-1] < self.size:
@@ -102,8 +96,8 @@ class StateIndex:
     def number(self, states: NDArray) -> NDArray:
         """The number of each state, giving new ones to states not seen before."""
         numbers = _number_all(self._number, self._keys(states))
-        new = _first_positions(numbers, len(self))
-        self.states = np.concatenate([self.states, states[new]])
+        if len(new := _first_positions(numbers, len(self))) > 0:
+            self.states = np.concatenate([self.states, states[new]])
         return numbers
 
     def find(self, states: NDArray, missing: int) -> NDArray:

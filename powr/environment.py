@@ -77,9 +77,10 @@ class Interface:
         observation, paid, terminated, truncated, _ = answer
         state = self._state(observation)
         try:
-            reward = float("nan") if isinstance(paid, str) or np.ndim(paid) else float(paid)
+            is_one = isinstance(paid, float | int) or not (isinstance(paid, str) or np.ndim(paid))
+            reward = float(paid) if is_one else math.nan
         except (TypeError, ValueError, OverflowError):
-            reward = float("nan")
+            reward = math.nan
         if not abs(reward) <= LARGEST:
             raise self._error(
                 f"the reward {paid!r}",

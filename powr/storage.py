@@ -102,17 +102,42 @@ def load(
 ) -> A:
     """Read an agent of class `cls`, in the environment given or in one made from its record."""
     try:
-        arrays = read_arrays(path)
-        metadata = read_metadata(arrays.pop("metadata"))
-        if (name := metadata["algorithm"]) != cls.__name__:
-            raise ValueError(f"it holds an agent of {name}: use {name}.load")
-        return restore(cls, metadata, arrays, env, kernel)
+        return read(cls, path, env, kernel)
     except ValueError as error:
         raise ValueError(f"{path} cannot be loaded: {error}") from error
     except _MALFORMED as error:
         raise ValueError(
             f"{path} cannot be loaded: its contents are not as save writes them ({error!r})"
         ) from error
+
+
+def read(
+    cls: type[A], path: str | Path, env: gymnasium.Env | str | None, kernel: Kernel | None
+) -> A:
+    arrays = read_arrays(path)
+    text = arrays.pop("metadata")
+    if text.dtype.kind != "U" or text.shape != ():
+        raise ValueError(f"its metadata are not text but {text.dtype} of shape {text.shape}")
+    metadata = json.loads(str(text))
+    if metadata["format"] != FORMAT:
+        raise ValueError(
+            f"it has format {metadata['format']!r}, written by powr {metadata.get('version')}, but "
+            f"powr {powr.__version__} reads format {FORMAT}: load it with the version that wrote it"
+        )
+    if (name := metadata["algorithm"]) != cls.__name__:
+        raise ValueError(f"it holds an agent of {name}: use {name}.load")
+    settings: Any = {**metadata["settings"], "kernel": read_kernel(metadata["kernel"], kernel)}
+    agent: Any = cls(env or remake_env(metadata["environment"]), **settings)
+    check_environment(metadata, agent.env, was_given=env is not None)
+    unpack(agent.data, arrays, metadata["starts"], agent.n_actions)
+    for name, array in arrays.items():
+        if array.dtype.kind not in "biuf":
+            raise ValueError(f"its {name} are {array.dtype}, not numbers")
+        check_finite(array, f"its {name}")
+    agent._restore(metadata["state"], arrays)
+    agent._generator.bit_generator.state = metadata["random_states"]["training"]
+    agent._prediction_generator.bit_generator.state = metadata["random_states"]["prediction"]
+    return agent
 
 
 def read_arrays(path: str | Path) -> dict[str, NDArray]:
@@ -166,40 +191,6 @@ def declared(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> tuple[tuple[int
         if dtype.hasobject:
             raise ValueError("Python objects are refused, as by allow_pickle=False")
         return shape, file.tell() + math.prod(shape) * dtype.itemsize
-
-
-def read_metadata(text: NDArray) -> dict[str, Any]:
-    if text.dtype.kind != "U" or text.shape != ():
-        raise ValueError(f"its metadata are not text but {text.dtype} of shape {text.shape}")
-    metadata = json.loads(str(text))
-    if metadata["format"] != FORMAT:
-        raise ValueError(
-            f"it has format {metadata['format']!r}, written by powr {metadata.get('version')}, but "
-            f"powr {powr.__version__} reads format {FORMAT}: load it with the version that wrote it"
-        )
-    return metadata
-
-
-def restore(
-    cls: type[A],
-    metadata: dict[str, Any],
-    arrays: dict[str, NDArray],
-    env: gymnasium.Env | str | None,
-    kernel: Kernel | None,
-) -> A:
-    recorded = read_kernel(metadata["kernel"], kernel)
-    settings: Any = {**metadata["settings"], "kernel": recorded}
-    agent: Any = cls(env or remake_env(metadata["environment"]), **settings)
-    check_environment(metadata, agent.env, was_given=env is not None)
-    unpack(agent.data, arrays, metadata["starts"], agent.n_actions)
-    for name, array in arrays.items():
-        if array.dtype.kind not in "biuf":
-            raise ValueError(f"its {name} are {array.dtype}, not numbers")
-        check_finite(array, f"its {name}")
-    agent._restore(metadata["state"], arrays)
-    agent._generator.bit_generator.state = metadata["random_states"]["training"]
-    agent._prediction_generator.bit_generator.state = metadata["random_states"]["prediction"]
-    return agent
 
 
 # -- data -----------------------------------------------------------------------------------------

@@ -22,7 +22,6 @@ from powr.validation import (
     check_finite,
     check_gamma,
     check_policy,
-    refuse_first,
 )
 
 # Up to this many states a dense solve is the faster one.
@@ -68,7 +67,8 @@ class TabularMDP:
             if array.shape != shape:
                 raise ValueError(f"{name} must have shape {shape}, not {array.shape}")
             check_finite(values, name)
-            refuse_first(values < 0, values, f"{name} must not be negative")
+            if (values < 0).any():
+                raise ValueError(f"{name} must not be negative, but hold {values.min():.9g}")
         mass = transitions.sum(axis=1)
         if mass.max() > 1 + SUM_TOLERANCE:
             state, action = divmod(int(mass.argmax()), n_actions)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -70,13 +71,12 @@ def search(
     spread = np.where(spread > 0, spread, 1.0)
     fold = np.random.default_rng(seed).permutation(len(columns[0])) % folds
     trials = []
-    for bandwidth in bandwidths:
-        for regularization in regularizations:
-            chosen, scores = kernel(bandwidth * spread), []
-            for held_out in range(folds):
-                model = WorldModel(chosen, n_actions, regularization=regularization, **settings)
-                model.fit(*(column[fold != held_out] for column in columns))
-                scores.append(model.score(*(column[fold == held_out] for column in columns)))
-            mean = Score(*np.mean(scores, axis=0).tolist())
-            trials.append(Trial(chosen, regularization, mean))
+    for bandwidth, regularization in itertools.product(bandwidths, regularizations):
+        chosen, scores = kernel(bandwidth * spread), []
+        for held_out in range(folds):
+            model = WorldModel(chosen, n_actions, regularization=regularization, **settings)
+            model.fit(*(column[fold != held_out] for column in columns))
+            scores.append(model.score(*(column[fold == held_out] for column in columns)))
+        mean = Score(*np.mean(scores, axis=0).tolist())
+        trials.append(Trial(chosen, regularization, mean))
     return sorted(trials, key=lambda trial: trial.error)

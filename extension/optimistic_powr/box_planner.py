@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optimistic_powr.displacement import DisplacementModel
+from optimistic_powr.endings import ended_by_clock
 from optimistic_powr.planner import Planner
 from optimistic_powr.track_record import TrackRecord
 from powr.data import History
@@ -90,13 +91,15 @@ class BoxPlanner(Planner):
         self.plan_times.append(self._size)
 
     def _make_model(self, size: int, prior: float) -> DisplacementModel:
-        columns = self.history.columns(0, size)
+        states, actions, rewards, next_states, terminated = self.history.columns(0, size)
+        truncated = self.history.ended[:size] & ~terminated
+        is_over = terminated | ended_by_clock(states, next_states, truncated)
         return DisplacementModel(
-            columns,
+            (states, actions, rewards, next_states, is_over),
             self.n_actions,
             gamma=self.gamma,
             prior=prior,
-            value_range=self._value_range(columns[2], columns[4], prior),
+            value_range=self._value_range(rewards, terminated, prior),
             kernel=self.kernel,
             terminal_values=self._terminal_values,
             avoid_unvisited=self._cautious and not self.history.starts,  # logged, and nothing else
@@ -142,15 +145,20 @@ class BoxPlanner(Planner):
         return min(every), max(every)
 
     def health(self, time_limit: int | None) -> dict[str, float]:
-        """How far the action values of the plan that acts leave the range that rewards allow."""
-        model = self.model
-        if model is None:
+        """How far the values of the plan that acts leave the range that rewards allow, and in what
+        share of the visited states the one shown prefers an action never taken nearby.
+        """
+        acting, shown = self.model, self._target_model()
+        if acting is None or shown is None:
             return {}
         _, _, rewards, _, terminated = self.history.columns(0, self._size)
-        low, high = self._value_range(rewards, terminated, model.prior)
-        values = model.action_values(model.centers * model.scale)
+        low, high = self._value_range(rewards, terminated, acting.prior)
+        values = acting.action_values(acting.centers * acting.scale)
         beyond = max(low - values.min(), values.max() - high, 0.0)
-        return {"overshoot": float(beyond / (high - low))} if high > low else {}
+        preferred = Policy(shown).greedy(shown.visited * shown.scale)
+        familiarity = shown.familiarity(shown.visited)[np.arange(len(preferred)), preferred]
+        facts = {"unvisited_share": float((familiarity == 0.0).mean())}
+        return facts | ({"overshoot": float(beyond / (high - low))} if high > low else {})
 
     def chosen(self) -> dict[str, Any]:
         kernel = None if self.model is None else self.model.kernel

@@ -8,7 +8,7 @@ import numpy as np
 
 from powr.health import MANY_EPISODES
 
-# The policy shown may come to an action that was never taken in this share of its episodes.
+# The policy shown may come to an action that was never taken in this share of cases.
 _UNVISITED_SHARE = 0.1
 
 # The policy shown is clearly worse than training if it falls short of the last tenth of the
@@ -43,7 +43,7 @@ def more_findings(
         The return of each finished episode.
     unvisited_share : float or None
         The share of the episodes of the policy that `predict` shows, as far as the data tell, in
-        which it comes to an action that was never taken there.
+        which it comes to an action that was never taken there; in a box, of the visited states.
     shown_return : float or None
         An estimate of the mean return of that policy.
     """
@@ -59,8 +59,8 @@ def unvisited_actions(share: float | None) -> str | None:
     if share is None or share <= _UNVISITED_SHARE:
         return None
     return (
-        f"in about {share:.0%} of its episodes the policy that predict shows comes to an action "
-        "that was never taken there, whose value is a guess. Learn for more timesteps, or reduce "
+        f"in about {share:.0%} of cases the policy that predict shows comes to an action that was "
+        "never taken there, whose value is a guess. Learn for more timesteps, or reduce "
         "the actions or the observations"
     )
 

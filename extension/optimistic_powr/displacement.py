@@ -14,8 +14,6 @@ All cost is bounded: both the map and the values rest on a bounded number of cen
 
 from __future__ import annotations
 
-from copy import copy
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import cho_factor, cho_solve
@@ -34,8 +32,8 @@ _MAP_BANDWIDTH = 2.0
 _VALUE_BANDWIDTH = 2.0
 
 # Until a reward has varied or an episode has terminated, all there is to learn is which states were
-# visited: a narrow kernel tells them from the others. Where data are fixed an action is known as far
-# from where it was taken, and not at all twice as far. Per dimension, as distances grow with it.
+# visited: a narrow kernel tells them from the others. Of fixed data an action is known so far from
+# where it was taken, and not at all twice as far. Per dimension, as distances grow with it.
 _SEARCH_BANDWIDTH = 0.1
 
 # Two actions are this far apart for the map, in units of its bandwidth: they share most of it.
@@ -253,35 +251,25 @@ class DisplacementModel:
         search_bandwidth = _SEARCH_BANDWIDTH * states.shape[1]
         self.kernel = kernel or Exponential(_VALUE_BANDWIDTH if has_learned else search_bandwidth)
 
-        self._least_value = value_range[0]
-        self._taken = [states[actions == action] for action in range(n_actions * avoid_unvisited)]
+        self._least_value, self._avoid_unvisited = value_range[0], avoid_unvisited
+        self._taken = [states[actions == action] for action in range(n_actions)]
 
         # The last state is not the first of any transition yet, but is where the next one starts.
         visited = np.vstack([states, next_states[-1:][~terminated[-1:]]])
-        self._visited = visited[spread(visited, _VALUE_CENTERS)]
+        self.visited = visited[spread(visited, _VALUE_CENTERS)]
         ends = np.flatnonzero(by_state)
         ends = ends[spread(next_states[ends], _TERMINAL_CENTERS)]
         self._ends, self._terminal_values = next_states[ends], one_off[ends] / gamma
-        self._settings = (value_range, step_size, mirror_steps, planning)
-        self._solve(self._visited, *self._settings)
-
-    def recentred(self, states: NDArray) -> DisplacementModel:
-        """The same map with another plan: half of the centers are among these scaled states."""
-        half = _VALUE_CENTERS // 2
-        visited = self._visited[spread(self._visited, half)]
-        other = copy(self)
-        other._solve(np.vstack([visited, states[spread(states, half)]]), *self._settings)
-        return other
+        self._solve(value_range, step_size, mirror_steps, planning)
 
     def _solve(
         self,
-        visited: NDArray,
         value_range: tuple[float, float],
         step_size: float | None,
         mirror_steps: int | None,
         planning: Planning,
     ) -> None:
-        terminal_values = self._terminal_values
+        visited, terminal_values = self.visited, self._terminal_values
         self.centers = np.vstack([visited, self._ends])
         kriging = Kriging(
             self.kernel,
@@ -296,7 +284,7 @@ class DisplacementModel:
         low, high = value_range
         value_range = (min([low, *terminal_values]), max([high, *terminal_values]))
 
-        familiarity = self.familiarity(visited)
+        caution = self._caution(visited)
         action_values = np.full(rewards.shape, float(np.clip(self.prior, *value_range)))
 
         def sweep(policy: NDArray) -> NDArray:
@@ -305,7 +293,8 @@ class DisplacementModel:
             residual[: len(visited)] = (policy * action_values).sum(axis=1) - self.prior
             after = np.clip(self.prior + next_weights @ residual, *value_range)
             backup = rewards + self.gamma * lasting * self._mean(after, rewards.shape)
-            backup = self._least_value + familiarity * (backup - self._least_value)
+            if caution is not None:
+                backup += caution * (self._least_value - backup)
             action_values = np.asfortranarray(backup)  # so that sums over actions are quick
             return action_values
 
@@ -337,10 +326,6 @@ class DisplacementModel:
             self._sharpness *= self.settled.n_steps
             self._policy_coefficients = cho_solve(factor, summed / self.settled.n_steps)
 
-    def interpolate(self, reached: NDArray) -> NDArray:
-        """Values above the prior, as the policy weighs them, at scaled states."""
-        return expansion(self.kernel, reached, self.centers, self._policy_coefficients)
-
     def look_ahead(self, states: NDArray) -> tuple[NDArray, NDArray, NDArray]:
         """Of every action at n states: rewards and probabilities to go on, (n, n_actions), and, row
         after row, the states that it may lead to."""
@@ -357,8 +342,6 @@ class DisplacementModel:
 
     def familiarity(self, states: NDArray) -> NDArray:
         """By scaled state and action, 1 near where the action was taken and 0 far from there."""
-        if not self._taken:
-            return np.ones((1, 1))
         radius = _SEARCH_BANDWIDTH * states.shape[1]
         distances = [
             cKDTree(taken).query(states)[0] if len(taken) else np.full(len(states), np.inf)
@@ -382,7 +365,12 @@ class DisplacementModel:
         rewards, lasting, reached = self.look_ahead(scaled)
         after = self.prior + expansion(self.kernel, reached, self.centers, coefficients)
         backup = rewards + self.gamma * lasting * self._mean(after, rewards.shape)
-        return self._least_value + self.familiarity(scaled) * (backup - self._least_value)
+        caution = self._caution(scaled)
+        return backup if caution is None else backup + caution * (self._least_value - backup)
+
+    def _caution(self, states: NDArray) -> NDArray | None:
+        """How far the action values at scaled states count as unknown, None where all are known."""
+        return 1.0 - self.familiarity(states) if self._avoid_unvisited else None
 
 
 def ranges(states: NDArray) -> NDArray:

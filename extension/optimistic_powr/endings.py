@@ -1,7 +1,8 @@
-"""Whether an episode ended by where it came to, or by the action taken.
+"""Whether an episode ended by where it came to, by the action taken, or by an observed clock.
 
 A terminal state is one that no episode leaves. A terminating step whose next state lies among those
-from which others went on, such as a sale at a price that wanders, is the action's doing.
+from which others went on, such as a sale at a price that wanders, is the action's doing. And where
+the time that is left is observed, the time limit ends an episode as a terminal state does.
 """
 
 from __future__ import annotations
@@ -60,6 +61,18 @@ def ended_by_action(columns: Columns) -> NDArray:
         ):
             by_action[rest[actions[rest] == action]] = True
     return by_action
+
+
+def ended_by_clock(states: NDArray, next_states: NDArray, truncated: NDArray) -> NDArray:
+    """Truncated transitions if all of them lead beyond every state from which a step was taken.
+
+    Then an observation tells the time, and nothing follows in the state where it is over.
+    """
+    ends = next_states[truncated]
+    if len(ends) < 2:
+        return np.zeros_like(truncated)
+    is_beyond = (ends.min(axis=0) > states.max(axis=0)) | (ends.max(axis=0) < states.min(axis=0))
+    return truncated & is_beyond.any()
 
 
 def leads_to_visited(states: NDArray, ends: NDArray) -> NDArray:

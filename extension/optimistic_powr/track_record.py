@@ -1,7 +1,8 @@
 """Which plan to show: the newest, unless the last episodes were clearly worse than the best ones.
 
 A model of a bounded number of centers may lose what it knew when the data spread. Data still come
-from the newest plan, so that it can recover.
+from the newest plan, so that it can recover. Where starts or steps are random the best of many
+windows of episodes is a lucky one: the more there were, the further the last must fall behind.
 """
 
 from __future__ import annotations
@@ -12,10 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-# Episodes in a row that are compared, and by how many standard errors of the difference of their
-# mean returns the last ones have to be worse.
+# Episodes in a row that are compared.
 _WINDOW = 8
-_STANDARD_ERRORS = 1.0
 
 
 class Episode(NamedTuple):
@@ -31,8 +30,10 @@ class TrackRecord:
     def __init__(self) -> None:
         self._last: deque[Episode] = deque(maxlen=_WINDOW)
         self._best: list[Episode] = []
+        self._n_episodes = 0
 
     def add(self, total: float, plan: Any) -> None:
+        self._n_episodes += 1
         self._last.append(Episode(total, plan))
         if len(self._last) == _WINDOW and (
             not self._best or totals(self._last).mean() >= totals(self._best).mean()
@@ -41,16 +42,21 @@ class TrackRecord:
 
     def choose(self, newest: Any) -> Any:
         """The newest plan, or that of the last of the best episodes if it was clearly better."""
-        if not self._best or not is_worse(totals(self._last), totals(self._best)):
+        if not self._best:
             return newest
-        return self._best[-1].plan
+        returns, best = totals(self._last), totals(self._best)
+        error = np.sqrt((returns.var(ddof=1) + best.var(ddof=1)) / _WINDOW)
+        is_worse = best.mean() - returns.mean() > luck(self._n_episodes / _WINDOW) * error
+        return self._best[-1].plan if is_worse else newest
 
 
 def totals(episodes: Iterable[Episode]) -> np.ndarray:
     return np.array([episode.total for episode in episodes])
 
 
-def is_worse(returns: np.ndarray, best: np.ndarray) -> bool:
-    """Whether the mean is lower, by more than the standard error of the difference allows."""
-    error = np.sqrt(returns.var(ddof=1) / len(returns) + best.var(ddof=1) / len(best))
-    return bool(best.mean() - returns.mean() > _STANDARD_ERRORS * error)
+def luck(n_windows: float) -> float:
+    """By how many standard errors the best of so many windows may exceed another one by chance.
+
+    About that many standard deviations the largest of n normal numbers lies above their mean.
+    """
+    return max(1.0, float(np.sqrt(2.0 * np.log(n_windows))))

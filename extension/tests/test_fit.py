@@ -1,5 +1,7 @@
 """OptimisticPOWR on logged data: optimal where they cover the table, cautious where they do not."""
 
+import warnings
+
 import gymnasium
 import numpy as np
 import pytest
@@ -127,3 +129,15 @@ def test_one_transition_is_enough_to_fit():
         agent = OptimisticPOWR(observation_space=space, action_space=Discrete(2))
         agent.fit([state], [1], [0.5], [state], [False])
         assert agent.predict(state, deterministic=True)[0] == 1
+
+
+@pytest.mark.parametrize("cautious", [False, True])
+def test_a_policy_of_unvisited_actions_in_a_box_is_told(cautious):
+    columns = wandering(400)
+    kept = (columns[1] != 1) | (columns[0][:, 0] < -0.6)
+    agent = OptimisticPOWR(**SPACES, cautious=cautious)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        agent.fit(*(column[kept] for column in columns))
+    assert ("unvisited_actions" in agent.settings_) == (not cautious)
+    assert any("never taken there" in str(each.message) for each in caught) == (not cautious)

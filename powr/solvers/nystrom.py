@@ -31,6 +31,10 @@ from powr.kernels import Kernel, diagonal, gram_matrix
 # Rows gathered for one product: few enough to stay in cache, enough for BLAS to run at full speed.
 _ROWS = 1024
 
+# Entries of the table of features that is kept, half a gigabyte; a larger one is computed in parts
+# whenever it is needed.
+LARGEST_TABLE = 2**26
+
 # The relative error of the weights, and the least share of it that one round of GMRES leaves, which
 # single precision bounds.
 _ACCURACY = 1e-8
@@ -112,22 +116,23 @@ class NystromModel:
         size = np.abs(Zy).max(initial=0.0) or 1.0
         Zy = Zy / size  # rewards may be of any size, numbers in single precision may not
         ridge = self.data.size * regularization
-        if self.factors is not None and self.factors.are_near(policy, self.data.size):
-            w = self._solve_by_products(self.factors, Zy, policy, gamma, ridge)
+        if self._tables:  # else products would compute the features again and again
+            w = None
+            if self.factors is not None and self.factors.are_near(policy, self.data.size):
+                w = self._solve_by_products(self.factors, Zy, policy, gamma, ridge)
+            if w is None:
+                system = self._system(policy, gamma, ridge, np.float32)
+                self.factors = Factors(system, policy, self.data.size)
+                w = self._solve_by_products(self.factors, Zy, policy, gamma, ridge)
             if w is not None:
                 return size * w
-        system = self._system(policy, gamma, ridge, np.float32)
-        self.factors = Factors(system, policy, self.data.size)
-        w = self._solve_by_products(self.factors, Zy, policy, gamma, ridge)
-        if w is not None:
-            return size * w
         system = self._system(policy, gamma, ridge, np.float64)
         return size * Factors(system, policy, self.data.size).solve(Zy, ridge)
 
     def regress(self, targets: NDArray, regularization: float) -> NDArray:
         if self._ridge_factors is None or self._ridge_factors[0] != regularization:
             self._ridge_factors = regularization, self._factor_ridge(regularization)
-        projected = self._phi.T @ self._by_state(targets)
+        projected = self._project(self._by_state(targets))
         pairs = zip(self._ridge_factors[1], projected.T, strict=True)
         return np.stack([cho_solve(factor, column) for factor, column in pairs], axis=1)
 
@@ -136,13 +141,16 @@ class NystromModel:
         ridge = self.data.size * regularization * np.eye(self.rank)
         grams = np.zeros((self.data.n_actions, self.rank, self.rank))
         for rows in parts(len(self.data.index)):
-            phi = self._phi[rows]
+            phi = self._features_at(np.arange(rows.start, rows.stop), np.float64)
             for gram, counts in zip(grams, self._pair_counts[rows].T, strict=True):
                 gram += phi.T @ (counts[:, None] * phi)
         return [cho_factor(gram + ridge) for gram in grams]
 
     def at_states(self, weights: NDArray) -> NDArray:
-        return self._phi @ weights
+        if self._tables:
+            return self._phi @ weights
+        coefficients = self.dictionary.coefficients(weights)
+        return np.concatenate([gram @ coefficients for _, gram in self._grams()])
 
     def coefficients(self, weights: NDArray) -> NDArray:
         """The weights as coefficients over the distinct states, zero except at the pivots."""
@@ -209,7 +217,7 @@ class NystromModel:
             weights = (-gamma * going_on * policy[next_states]).astype(precision)
             counts = counts.astype(precision)
             numbers = np.concatenate([data.pair_state[pairs], next_states])
-            phi, phi_next = np.split(self._tables[precision].view[numbers], 2)
+            phi, phi_next = np.split(self._features_at(numbers, precision), 2)
             for action in range(n_actions):
                 taken = data.pair_action[pairs] == action
                 right = weights[taken, :, None] * phi_next[taken, None, :]
@@ -224,7 +232,7 @@ class NystromModel:
         """Z'y, kept for the next policy."""
         if self._last_rewards is None or not np.array_equal(rewards, self._last_rewards):
             self._last_rewards = rewards.copy()
-            self._Zy = self._phi.T @ self._by_state(rewards)
+            self._Zy = self._project(self._by_state(rewards))
         return self._Zy
 
     def _by_state(self, targets: NDArray) -> NDArray:
@@ -232,6 +240,13 @@ class NystromModel:
         table = np.zeros((len(self.data.index), self.data.n_actions))
         table[self.data.pair_state, self.data.pair_action] = targets
         return table
+
+    def _project(self, table: NDArray) -> NDArray:
+        """Z'y for sums over the transitions of each (state, action): (rank, actions)."""
+        if self._tables:
+            return self._phi.T @ table
+        total = sum(gram.T @ table[rows] for rows, gram in self._grams())
+        return solve_triangular(self.dictionary.cholesky, total, lower=True)
 
     # -- features ---------------------------------------------------------------------------------
 
@@ -244,6 +259,9 @@ class NystromModel:
         states, old_rank = self.data.index.states, self.rank
         n_old = self.dictionary.n_offered
         self.dictionary.grow(states[n_old:])
+        if not self._tables or len(states) * self.rank > LARGEST_TABLE:
+            self._tables, self.factors = {}, None
+            return
         for table in self._tables.values():
             table.grow(len(states), self.rank)
         phi = self._phi
@@ -256,6 +274,19 @@ class NystromModel:
         single[:n_old, old_rank:], single[n_old:] = phi[:n_old, old_rank:], phi[n_old:]
         if self.factors is not None and self.rank > old_rank:
             self.factors.grow((phi[:, old_rank:] ** 2).T @ self._pair_counts)
+
+    def _grams(self) -> Iterator[tuple[slice, NDArray]]:
+        """The kernel between all distinct states and the pivots, in parts of some rows."""
+        states = self.data.index.states
+        for rows in parts(len(states)):
+            yield rows, gram_matrix(self.kernel, states[rows], self.dictionary.pivots)
+
+    def _features_at(self, numbers: NDArray, precision: Precision) -> NDArray:
+        """phi at the states of these numbers, (n, rank)."""
+        if self._tables:
+            return self._tables[precision].view[numbers]
+        distinct, places = np.unique(numbers, return_inverse=True)
+        return self.dictionary.features(self.data.index.states[distinct])[places]
 
 
 class Factors:

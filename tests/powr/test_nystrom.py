@@ -8,6 +8,7 @@ import pytest
 from powr import POWR, world_model
 from powr.kernels import Exponential, Gaussian
 from powr.mirror_descent import softmax
+from powr.solvers import nystrom
 from powr.solvers.nystrom import Dictionary, Factors
 from powr.world_model import WorldModel
 
@@ -168,6 +169,27 @@ def test_the_rank_shrinks_with_the_number_of_actions_and_says_so(monkeypatch):
     assert np.isfinite(values(many_actions(10)[0])).all()
     model = WorldModel(Exponential(0.5), 6, max_rank=100).fit(*many_actions(300, n_actions=6))
     assert (model.method_, model.rank_) == ("nystrom", 100)
+
+
+def test_a_solve_without_tables_of_features_is_the_same(monkeypatch):
+    """Beyond `LARGEST_TABLE` features are computed in parts, so that memory stays flat."""
+    rng = np.random.default_rng(0)
+    states, next_states = rng.normal(size=(2, 300, 2))
+    data = states, rng.integers(3, size=300), rng.normal(size=300), next_states, np.zeros(300, bool)
+    questions = (
+        lambda model: model.action_values(lambda x: softmax(x @ np.ones((2, 3)) + [0, 1, 2]), 0.9),
+        lambda model: lambda x: model.expect(lambda y: y[:, 0], x),
+        lambda model: model.reward,
+    )
+
+    def answers():
+        model = WorldModel(Gaussian(0.7), 3, method="nystrom").fit(*data)
+        return [ask(model)(states) for ask in questions]
+
+    expected = answers()
+    monkeypatch.setattr(nystrom, "LARGEST_TABLE", 0)
+    for got, wanted in zip(answers(), expected, strict=True):
+        np.testing.assert_allclose(got, wanted, rtol=0, atol=1e-7 * np.ptp(wanted))
 
 
 # -- the dictionary -------------------------------------------------------------------------------
