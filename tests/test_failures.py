@@ -1,8 +1,8 @@
-"""What is read out of snakemake's messages: the jobs that failed to the end, and their logs."""
+"""The jobs that failed to the end, read out of snakemake's messages; the locks of killed ones."""
 
 import pytest
 
-from suite.failures import failure_summary
+from suite.failures import failure_summary, mark_running
 
 ERROR = """\
 Error in rule {rule}:
@@ -49,3 +49,15 @@ def test_a_job_that_succeeds_when_tried_again_has_not_failed():
     messages = error("train", 1) + error("train", 2) + "Finished jobid: 2 (Rule: train)\n"
     assert "logs/2.log" not in failure_summary(messages)
     assert failure_summary(error("train", 2) + "Finished jobid: 2 (Rule: train)\n") == ""
+
+
+def test_locks_are_dropped_unless_a_workflow_is_running(tmp_path):
+    lock = tmp_path / ".snakemake/locks/0.output.lock"
+    lock.parent.mkdir(parents=True)
+    with mark_running(tmp_path / ".snakemake"):
+        lock.touch()
+        for _ in range(2):
+            mark_running(tmp_path / ".snakemake").close()
+            assert lock.exists()
+    mark_running(tmp_path / ".snakemake").close()
+    assert not lock.exists()
