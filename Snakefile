@@ -84,10 +84,6 @@ onstart:
 
 
 onerror:
-    from suite.command import (
-        failure_summary,
-    )  # with powr, which takes a while to import
-
     print(failure_summary(Path(log[0]).read_text()), file=sys.stderr)
 
 
