@@ -19,8 +19,8 @@ from suite.names import algorithm_name
 from suite.plots import render
 from suite.plots.render import SMALL, looks
 from suite.plots.threshold_boxplots import draw_seeds
+from suite.results.arrivals import FIRST
 from suite.results.ranking import best_settings, ratio, ratios
-from suite.results.tables import FIRST
 
 TABLES = ("runs", "summary")
 ROW_HEIGHT = 0.29  # inches

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import integrate, stats
+from scipy import stats
 
 LARGEST_ENUMERATED_SAMPLE = 10  # 92,378 distinct resamples
 LARGEST_ENUMERATED_PAIR = 7  # 1,716 distinct resamples of each, 2.9 million pairs
@@ -47,8 +47,8 @@ class Interval(NamedTuple):
 NO_INTERVAL = Interval(math.nan, math.nan)
 
 
-class Comparison(NamedTuple):
-    """How two samples compare: an effect and the exact one-sided p-value against chance."""
+class RankTest(NamedTuple):
+    """An effect and the exact one-sided p-value against chance."""
 
     effect: float
     p_value: float
@@ -59,39 +59,7 @@ class Estimate(NamedTuple):
     interval: Interval
 
 
-def interquartile_mean(values: ArrayLike, axis: int = -1) -> np.ndarray | float:
-    """Mean after dropping a quarter of the sample (rounded down) at each end."""
-    return stats.trim_mean(values, 0.25, axis=axis)
-
-
-def bootstrap_interval(
-    values: ArrayLike,
-    statistic: Callable[..., np.ndarray | float] = interquartile_mean,
-    confidence: float = 0.95,
-) -> Interval:
-    """Percentile bootstrap interval over all resamples, each with its multinomial probability.
-
-    Samples too large to enumerate are resampled by scipy with a fixed seed.
-    """
-    values = np.asarray(values, dtype=float)
-    if len(values) > LARGEST_ENUMERATED_SAMPLE:
-        return _drawn_interval([values], statistic, confidence)
-    indices, weights = _all_resamples(len(values))
-    replicates = np.asarray(statistic(values[indices], axis=-1))
-    return _weighted_percentiles(replicates, weights, confidence)
-
-
-def _drawn_interval(
-    samples: Sequence[np.ndarray], statistic: Callable[..., Any], confidence: float
-) -> Interval:
-    """The interval by random resamples, the same in each call."""
-    result = stats.bootstrap(
-        samples, statistic, confidence_level=confidence, method="percentile", rng=0
-    )
-    return Interval(*map(float, result.confidence_interval))
-
-
-def ratio(above: ArrayLike, below: ArrayLike) -> np.ndarray:
+def ratio(above: ArrayLike, below: ArrayLike = 1) -> np.ndarray:
     """above / below of numbers that are not negative, 1 where both are zero."""
     above, below = np.asarray(above, dtype=float), np.asarray(below, dtype=float)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -99,32 +67,31 @@ def ratio(above: ArrayLike, below: ArrayLike) -> np.ndarray:
 
 
 @remembered
-def bootstrap_ratio_interval(
-    first: ArrayLike,
-    second: ArrayLike,
-    statistic: Callable[..., np.ndarray],
-    confidence: float = 0.95,
+def bootstrap_interval(
+    statistic: Callable[..., np.ndarray], *samples: ArrayLike, confidence: float = 0.95
 ) -> Interval:
-    """Percentile bootstrap interval of statistic(first) / statistic(second), over all resamples.
+    """Percentile bootstrap interval over all resamples, each with its multinomial probability.
 
-    A statistic that never is negative. Larger samples are resampled by scipy with a fixed seed.
+    Of the statistic of one sample, or of the ratio of those of two, which are not negative. Samples
+    too large to enumerate are resampled by scipy with a fixed seed.
     """
-    first, second = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
-    if max(len(first), len(second)) > LARGEST_ENUMERATED_PAIR:
-        return _drawn_interval(
-            [first, second],
-            lambda x, y, axis: ratio(statistic(x, axis=axis), statistic(y, axis=axis)),
-            confidence,
+    arrays = [np.asarray(sample, dtype=float) for sample in samples]
+    largest = LARGEST_ENUMERATED_SAMPLE if len(arrays) == 1 else LARGEST_ENUMERATED_PAIR
+    if max(map(len, arrays)) > largest:
+        drawn = stats.bootstrap(
+            arrays,
+            lambda *resamples, axis: ratio(*(statistic(each, axis=axis) for each in resamples)),
+            confidence_level=confidence,
+            method="percentile",
+            rng=0,
         )
-    first_indices, first_weights = _all_resamples(len(first))
-    second_indices, second_weights = _all_resamples(len(second))
-    above = statistic(first[first_indices], axis=-1)
-    below = statistic(second[second_indices], axis=-1)
-    return _weighted_percentiles(
-        ratio(above[:, None], below[None, :]).ravel(),
-        np.outer(first_weights, second_weights).ravel(),
-        confidence,
-    )
+        return Interval(*map(float, drawn.confidence_interval))
+    resampled = [_all_resamples(len(array)) for array in arrays]
+    indices, weights = zip(*resampled, strict=True)
+    pairs = zip(arrays, indices, strict=True)
+    replicates = np.ix_(*(statistic(array[chosen], axis=-1) for array, chosen in pairs))
+    probabilities = functools.reduce(np.multiply.outer, weights)
+    return _weighted_percentiles(ratio(*replicates).ravel(), probabilities.ravel(), confidence)
 
 
 def _weighted_percentiles(values: np.ndarray, weights: np.ndarray, confidence: float) -> Interval:
@@ -145,7 +112,7 @@ def _all_resamples(size: int) -> tuple[np.ndarray, np.ndarray]:
     return multisets, weights
 
 
-def probability_smaller(first: ArrayLike, second: ArrayLike) -> Comparison:
+def probability_smaller(first: ArrayLike, second: ArrayLike) -> RankTest:
     """P(first < second), ties counting half, with the exact one-sided Mann-Whitney p-value.
 
     Unlike scipy's exact method it is exact with ties too, which censored times always have.
@@ -158,7 +125,7 @@ def probability_smaller(first: ArrayLike, second: ArrayLike) -> Comparison:
     smallest = len(first) * (len(first) + 1)
     larger_pairs = (observed - smallest) / 2
     probability = 1 - larger_pairs / (len(first) * len(second))
-    return Comparison(float(probability), float(counts[: observed + 1].sum() / counts.sum()))
+    return RankTest(float(probability), float(counts[: observed + 1].sum() / counts.sum()))
 
 
 @remembered
@@ -268,34 +235,6 @@ def time_to_threshold(timesteps: ArrayLike, returns: ArrayLike, threshold: float
     """Timesteps of the first evaluation at or above the threshold; infinite if there is none."""
     arrived = np.asarray(returns, dtype=float) >= threshold
     return float(np.asarray(timesteps)[np.argmax(arrived)]) if arrived.any() else math.inf
-
-
-def censored_median(times: ArrayLike) -> float:
-    """Median in which a run that never arrived is later than all; infinite if half never did."""
-    return float(np.median(np.asarray(times, dtype=float)))
-
-
-def median_coverage(size: int, confidence: float = 0.95) -> float:
-    """The probability that `median_interval` of a sample of this size holds the median, exactly."""
-    outside = int(stats.binom.ppf((1 - confidence) / 2, size, 0.5))
-    return float(1 - 2 * stats.binom.cdf(outside - 1, size, 0.5)) if outside else math.nan
-
-
-def median_interval(times: ArrayLike, confidence: float = 0.95) -> Interval:
-    """Distribution-free interval of the median by order statistics; NaN if the sample is too small.
-
-    With seven seeds it reaches from the first to the last run; `median_coverage` has its coverage.
-    """
-    times = np.asarray(times, dtype=float)
-    interval = stats.quantile_test(times, p=0.5).confidence_interval(confidence)
-    return Interval(float(interval.low), float(interval.high))
-
-
-def area_under_curve(timesteps: ArrayLike, returns: ArrayLike) -> float:
-    """Average return over the logarithm of time, by the trapezoidal rule."""
-    log_time = np.log10(np.asarray(timesteps, dtype=float))
-    area = integrate.trapezoid(np.asarray(returns, dtype=float), log_time)
-    return float(area / (log_time[-1] - log_time[0]))
 
 
 @remembered
