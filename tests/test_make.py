@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.workflow.repository import IGNORED, Repository, jobs, working_files
+from tests.workflow.repository import IGNORED, Repository, jobs
 
 ROOT = Path(__file__).parents[1]
 TOOLS = ("make", "sh", "grep", "awk", "nproc", "env", "test", "printenv")
@@ -72,13 +72,6 @@ def test_figures_are_made_although_no_time_asks_for_it(make, tmp_path):
     assert done.returncode == 0, done.stderr
     made = {job.rule for job in jobs(done.stdout + done.stderr)}
     assert {"aggregate", "figure", "claims", "report", "multiverse_aggregate", "readme"} <= made
-
-
-def test_an_archive_without_git_has_the_same_files(tmp_path):
-    for name in ("suite/command.py", "results/paper/runs.csv", ".venv/bin/python", "logs/a.log"):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).touch()
-    assert working_files(tmp_path) == ["suite/command.py"]
 
 
 @pytest.fixture

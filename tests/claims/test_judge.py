@@ -79,11 +79,6 @@ def test_tables_and_words_say_what_was_judged(tables):
     assert page.mark("holds on Taxi-v3") == "◐ in part"
 
 
-def test_counts_of_seeds_are_told_by_count():
-    counts = page.short_counts("POWR 7 of 7, DQN 7 of 7, A2C 0 of 7")
-    assert counts == "POWR, DQN 7 of 7; A2C 0 of 7"
-
-
 def test_generated_parts_replace_what_is_between_their_comments():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     renewed = page.renew(text, {"answer": "Yes.", "table": "| a |"})

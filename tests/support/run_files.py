@@ -3,7 +3,9 @@
 import copy
 import hashlib
 import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from suite import config
 from suite.training.evaluation import COLUMNS
@@ -39,6 +41,14 @@ RAW = {
         }
     },
 }
+
+
+def set_in(values: Any, path: Sequence[str | int], value: Any) -> None:
+    """Change one value of a file, below these keys."""
+    *parents, last = path
+    for key in parents:
+        values = values[key] if isinstance(values, list) else values.setdefault(key, {})
+    values[last] = value
 
 
 def study_of(values: dict) -> config.Study:
