@@ -20,6 +20,8 @@ from scipy import stats
 
 LARGEST_ENUMERATED_SAMPLE = 10  # 92,378 distinct resamples
 LARGEST_ENUMERATED_PAIR = 7  # 1,716 distinct resamples of each, 2.9 million pairs
+CONFIDENCE = 0.95  # of every interval
+TAIL = (1 - CONFIDENCE) / 2
 
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -67,9 +69,7 @@ def ratio(above: ArrayLike, below: ArrayLike = 1) -> np.ndarray:
 
 
 @remembered
-def bootstrap_interval(
-    statistic: Callable[..., np.ndarray], *samples: ArrayLike, confidence: float = 0.95
-) -> Interval:
+def bootstrap_interval(statistic: Callable[..., np.ndarray], *samples: ArrayLike) -> Interval:
     """Percentile bootstrap interval over all resamples, each with its multinomial probability.
 
     Of the statistic of one sample, or of the ratio of those of two, which are not negative. Samples
@@ -81,7 +81,7 @@ def bootstrap_interval(
         drawn = stats.bootstrap(
             arrays,
             lambda *resamples, axis: ratio(*(statistic(each, axis=axis) for each in resamples)),
-            confidence_level=confidence,
+            confidence_level=CONFIDENCE,
             method="percentile",
             rng=0,
         )
@@ -91,14 +91,13 @@ def bootstrap_interval(
     pairs = zip(arrays, indices, strict=True)
     replicates = np.ix_(*(statistic(array[chosen], axis=-1) for array, chosen in pairs))
     probabilities = functools.reduce(np.multiply.outer, weights)
-    return _weighted_percentiles(ratio(*replicates).ravel(), probabilities.ravel(), confidence)
+    return _weighted_percentiles(ratio(*replicates).ravel(), probabilities.ravel())
 
 
-def _weighted_percentiles(values: np.ndarray, weights: np.ndarray, confidence: float) -> Interval:
+def _weighted_percentiles(values: np.ndarray, weights: np.ndarray) -> Interval:
     order = np.argsort(values, kind="stable")
     cumulative = np.cumsum(weights[order])
-    tail = (1 - confidence) / 2
-    low, high = np.searchsorted(cumulative, [tail, 1 - tail])
+    low, high = np.searchsorted(cumulative, [TAIL, 1 - TAIL])
     return Interval(float(values[order[low]]), float(values[order[high]]))
 
 
@@ -129,7 +128,7 @@ def probability_smaller(first: ArrayLike, second: ArrayLike) -> RankTest:
 
 
 @remembered
-def improvement_interval(first: ArrayLike, second: ArrayLike, confidence: float = 0.95) -> Interval:
+def improvement_interval(first: ArrayLike, second: ArrayLike) -> Interval:
     """Percentile bootstrap interval of P(first < second), ties counting half, over all resamples.
 
     The probability of improvement as rliable defines it, where fewer is better.
@@ -147,7 +146,7 @@ def improvement_interval(first: ArrayLike, second: ArrayLike, confidence: float 
     won = np.rint(2.0 * halves[0] @ wins @ halves[1].T.astype(float)).astype(int)
     probabilities = np.bincount(won.ravel(), np.outer(*weights).ravel())
     values = np.arange(len(probabilities)) / (2 * len(first) * len(second))
-    return _weighted_percentiles(values, probabilities, confidence)
+    return _weighted_percentiles(values, probabilities)
 
 
 @remembered
@@ -182,13 +181,13 @@ def _rank_sum_counts(ranks: np.ndarray, size: int) -> np.ndarray:
     return counts[size]
 
 
-def shift(first: ArrayLike, second: ArrayLike, confidence: float = 0.95) -> Estimate:
+def shift(first: ArrayLike, second: ArrayLike) -> Estimate:
     """How much larger `first` is: the Hodges-Lehmann shift and its exact interval.
 
     The estimate is the median of all pairwise differences; the interval inverts the Mann-Whitney
     test. A pair of two infinite values says nothing: its difference counts as minus infinity for
     the lower end, as 0 for the estimate and as infinity for the upper end. Where the samples are
-    too small for the confidence asked, the interval has no ends.
+    too small for the confidence, the interval has no ends.
     """
     first, second = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     with np.errstate(invalid="ignore"):
@@ -198,7 +197,7 @@ def shift(first: ArrayLike, second: ArrayLike, confidence: float = 0.95) -> Esti
         known = np.where(np.isnan(differences), value_of_unknown, differences)
         return np.sort(known, axis=None)
 
-    rank = _mann_whitney_rank(len(first), len(second), confidence)
+    rank = _mann_whitney_rank(len(first), len(second))
     value = float(np.median(ordered(0.0)))
     if rank == 0:
         return Estimate(value, Interval(-math.inf, math.inf))
@@ -206,9 +205,9 @@ def shift(first: ArrayLike, second: ArrayLike, confidence: float = 0.95) -> Esti
     return Estimate(value, Interval(float(low), float(high)))
 
 
-def speed_up(slower: ArrayLike, faster: ArrayLike, confidence: float = 0.95) -> Estimate:
+def speed_up(slower: ArrayLike, faster: ArrayLike) -> Estimate:
     """How many times longer `slower` takes: the shift of log times, as a ratio."""
-    value, interval = shift(np.log(slower), np.log(faster), confidence)
+    value, interval = shift(np.log(slower), np.log(faster))
     return Estimate(float(np.exp(value)), Interval(*map(float, np.exp(interval))))
 
 
@@ -224,11 +223,11 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return corrected.tolist()
 
 
-def _mann_whitney_rank(first: int, second: int, confidence: float) -> int:
-    """Largest k with P(U < k) <= (1 - confidence) / 2: the k-th smallest pair bounds the shift."""
+def _mann_whitney_rank(first: int, second: int) -> int:
+    """Largest k with P(U < k) <= TAIL: the k-th smallest pair bounds the shift."""
     counts = _rank_sum_counts(np.arange(1, first + second + 1), first)
     below = np.concatenate([[0], np.cumsum(counts[first * (first + 1) // 2 :])]) / counts.sum()
-    return int(np.searchsorted(below, (1 - confidence) / 2, side="right") - 1)
+    return int(np.searchsorted(below, TAIL, side="right") - 1)
 
 
 def time_to_threshold(timesteps: ArrayLike, returns: ArrayLike, threshold: float) -> float:

@@ -8,8 +8,7 @@ import yaml
 from suite import SuiteError
 from suite.claims import document
 from tests.support.departures import departures, undeclared
-from tests.support.pointers import ROOT
-from tests.support.run_files import set_in
+from tests.support.run_files import ROOT, set_in
 
 
 def test_the_eight_sentences_are_about_environments_and_algorithms_of_the_study(real_study):

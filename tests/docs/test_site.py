@@ -86,13 +86,6 @@ LOOK = r"""() => ({
 })"""
 
 
-def test_every_page_is_there(site):
-    names = {path.stem for path in (ROOT / "docs").glob("*.md")}
-    assert names == {path.stem for path in pages(site) if path.parent == site}
-    for name in ("results/paper/claims", "results/paper/summary", "extension/index"):
-        assert (site / "repository" / f"{name}.html").exists()
-
-
 @pytest.mark.parametrize("kind", ["faults", "foreign", "blank", "raw"])
 def test_no_page_has_errors_foreign_requests_blank_pictures_or_raw_formulas(visits, kind):
     assert {place: seen[kind] for place, seen in visits.items() if seen[kind]} == {}
@@ -118,8 +111,3 @@ def test_formulas_are_rendered(visits):
 def test_no_page_is_wider_than_a_narrow_screen(visits):
     wide = {place: seen["width"] for place, seen in visits.items() if seen["width"] > place[1]}
     assert wide == {}
-
-
-def test_the_report_comes_along(site):
-    report = "results/paper/report.html"
-    assert (site / "repository" / report).read_bytes() == (ROOT / report).read_bytes()

@@ -110,16 +110,6 @@ class TestReading:
         if name == "quicker":
             expect(details.locator("table")).to_be_visible()
 
-    def test_links_within_the_page_open_and_grey_nothing(self, page):
-        page.locator("#quicker summary").click()
-        page.locator("#quicker").get_by_role("link", name="ice-not-slippery").click()
-        target = page.locator("#deviation-ice-not-slippery")
-        expect(target).to_be_in_viewport()
-        background = "element => getComputedStyle(element).backgroundColor"
-        assert page.locator("#more").evaluate(background) == "rgba(0, 0, 0, 0)"
-        target.get_by_role("link").first.click()
-        expect(page.locator("#quicker")).to_be_in_viewport()
-
     @pytest.mark.parametrize("scheme", ["light", "dark"])
     def test_text_stands_out(self, page, scheme):
         page.emulate_media(color_scheme=scheme)

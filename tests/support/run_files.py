@@ -10,6 +10,7 @@ from typing import Any
 from suite import config
 from suite.training.evaluation import COLUMNS
 
+ROOT = Path(__file__).parents[2]
 DEFAULTS = {"kind": "library defaults"}
 JUNE = {"kind": "authors' probable settings", "repository": "x", "commit": "0123456"}
 RAW = {

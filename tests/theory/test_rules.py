@@ -16,7 +16,7 @@ from suite.theory.rules import (
     OPEN,
     REFUTED,
 )
-from tests.support.pointers import ROOT
+from tests.support.run_files import ROOT
 
 THEOREMS = document.load(ROOT / "claims.yaml").theory
 BY_RULE = {theorem.rule: theorem for theorem in THEOREMS}
