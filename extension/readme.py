@@ -14,7 +14,7 @@ import tasks  # noqa: F401  registers the tasks
 from extension.sample_efficiency import ablations, in_words
 from powr.tabular import TabularMDP
 from suite.command import write_together
-from suite.names import algorithm_name
+from suite.config import algorithm_name
 from suite.results.tables import read_table, to_markdown
 
 FOLDER = Path(__file__).parent

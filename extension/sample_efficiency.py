@@ -24,8 +24,7 @@ from optimistic_powr import OptimisticPOWR
 from extension.ablations.tables import judged_exactly
 from suite import config
 from suite.command import write_together
-from suite.config import Combination, Study
-from suite.names import algorithm_name
+from suite.config import Combination, Study, algorithm_name
 from suite.plots import ranking, render
 from suite.results import arrivals
 from suite.results.tables import read_results, read_table, to_markdown

@@ -14,9 +14,8 @@ from suite import SuiteError, config
 from suite.claims.document import Case, Deviation, Document, load
 from suite.claims.rules import FAILS, HOLDS, UNDECIDED
 from suite.command import make_parser, write_result
-from suite.config import Study
+from suite.config import Study, algorithm_name
 from suite.config.models import TEXTBOOK
-from suite.names import algorithm_name
 from suite.results.ranking import best_settings, ratios
 from suite.results.tables import read_table, to_markdown
 

@@ -16,9 +16,8 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from suite.config import Combination, Run, Study
+from suite.config import Combination, Run, Study, algorithm_name
 from suite.config.models import Environment
-from suite.names import algorithm_name
 from suite.results import arrivals, statistics
 from suite.results.run_file import Provenance
 from suite.results.tables import to_markdown

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from suite import SuiteError, config
-from suite.names import algorithm_name
+from suite.config import algorithm_name
 from tests.support.run_files import set_in, study_of
 
 ROOT = Path(__file__).parents[2]

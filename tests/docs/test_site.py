@@ -1,7 +1,6 @@
 """The documentation site, built strictly and opened in headless Chromium."""
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -28,18 +27,6 @@ def site(tmp_path_factory):
     assert finished.returncode == 0, finished.stderr
     assert "WARNING" not in finished.stderr
     return folder
-
-
-@pytest.fixture(scope="session")
-def browser():
-    from playwright.sync_api import sync_playwright
-
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
-    assert chromium, "Chromium is missing: apt-get install chromium"
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 def pages(site):

@@ -1,10 +1,8 @@
 """The report in a real browser, on a laptop and on a phone: make report-test."""
 
-import shutil
-
 import pandas as pd
 import pytest
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
 from tests.support.replication import ROOT
 
@@ -31,21 +29,6 @@ elements => {
 }
 """
 TEXTS = "p, li, small, figcaption, a, summary, th, td, label, button, legend, .badge"
-
-
-@pytest.fixture(scope="module")
-def browser():
-    program = shutil.which("chromium") or shutil.which("chromium-browser")
-    if program is None:
-        pytest.exit(
-            "Chromium is not installed: run `apt-get install chromium` (Debian) or "
-            "`apt-get install chromium-browser` (Ubuntu)",
-            returncode=1,
-        )
-    with sync_playwright() as driver:
-        started = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        yield started
-        started.close()
 
 
 @pytest.fixture
