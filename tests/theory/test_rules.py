@@ -7,7 +7,7 @@ import pytest
 
 from suite.claims import document
 from suite.theory import counterexamples, estimation, inexact_pmd, sobolev
-from suite.theory.counterexamples import Case, Inequality
+from suite.theory.counterexamples import Example, Inequality
 from suite.theory.rules import (
     HOLDS_IN_O_FORM,
     IDENTITY_CHECKED,
@@ -147,7 +147,7 @@ class TestSobolevMembership:
 )
 def test_as_printed(monkeypatch, left, corrected, if_it_fails, verdict):
     repair = corrected and Inequality("another", corrected, 2.0)
-    case = Case(Inequality("a number", left, 1.0), repair)
+    case = Example(Inequality("a number", left, 1.0), repair)
     monkeypatch.setattr(counterexamples, "COUNTEREXAMPLES", {"monotone_step": lambda: case})
     outcome = judge("as_printed", example="monotone_step", if_it_fails=if_it_fails)
     assert outcome.verdict == verdict
