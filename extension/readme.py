@@ -13,10 +13,9 @@ import tasks  # noqa: F401  registers the tasks
 
 from extension.sample_efficiency import ablations, in_words
 from powr.tabular import TabularMDP
-from suite import markdown
 from suite.command import write_together
-from suite.names import algorithm_name
-from suite.results.tables import read_table
+from suite.config import algorithm_name
+from suite.results.tables import read_table, to_markdown
 
 FOLDER = Path(__file__).parent
 README = FOLDER / "README.md"
@@ -45,7 +44,7 @@ def compared(ranking: pd.DataFrame) -> str:
                 f"{times(by_name.loc[best])} ({algorithm_name(best)})",
             )
         )
-    return markdown.table(rows)
+    return to_markdown(rows)
 
 
 def times(row: pd.Series) -> str:
@@ -71,7 +70,7 @@ def operations(summary: pd.DataFrame) -> str:
                 best_known(task),
             )
         )
-    return markdown.table(rows)
+    return to_markdown(rows)
 
 
 def best_known(task: str) -> str:

@@ -26,14 +26,13 @@ from powr.agent import Agent
 from powr.data import History
 from powr.environment import env_or_spaces, limit_of
 from powr.health import findings, shifting_scales
-from powr.kernels import Dirac, Kernel
+from powr.kernels import Dirac, Kernel, check_kernel
 from powr.mirror_descent import Policy
 from powr.storage import chain_ends
 from powr.validation import (
     check_count,
     check_flag,
     check_gamma,
-    check_kernel,
     check_number,
     check_positive,
     refuse_env_arguments,

@@ -10,15 +10,14 @@ from pathlib import Path
 
 import pandas as pd
 
-from suite import SuiteError, config, markdown
+from suite import SuiteError, config
 from suite.claims.document import Case, Deviation, Document, load
 from suite.claims.rules import FAILS, HOLDS, UNDECIDED
 from suite.command import make_parser, write_result
-from suite.config import Study
+from suite.config import Study, algorithm_name
 from suite.config.models import TEXTBOOK
-from suite.names import algorithm_name
 from suite.results.ranking import best_settings, ratios
-from suite.results.tables import read_table
+from suite.results.tables import read_table, to_markdown
 
 IN_PART = "in part"
 MARKS = {HOLDS: "✔", IN_PART: "◐", FAILS: "✘", UNDECIDED: "?"}
@@ -162,7 +161,7 @@ def render(
     sections["Sentences without a test"] = untested_rows(document)
     parts = [f"# Verdicts at the scale {scale}", ABOUT]
     parts += [f"**Preliminary: {missing} runs are missing.**"] if missing else []
-    parts += [f"## {title}\n\n{markdown.table(rows)}" for title, rows in sections.items()]
+    parts += [f"## {title}\n\n{to_markdown(rows)}" for title, rows in sections.items()]
     parts += ["## Deviations", f"{len(deviations)}, each with its reason: deviations.yaml."]
     return "\n\n".join(parts) + "\n"
 
@@ -219,7 +218,7 @@ def readme_parts(study: Study, document: Document, folder: Path) -> dict[str, st
     tables = {name: read_table(folder / f"{name}.csv") for name in names}
     return {
         "answer": answer(study, document, tables),
-        "table": markdown.table(readme_rows(document, tables)),
+        "table": to_markdown(readme_rows(document, tables)),
     }
 
 

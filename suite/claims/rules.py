@@ -375,7 +375,7 @@ def _spreads(question: Question, name: str, times: Times, measure: str) -> Compa
     powr, ended = times.powr, np.minimum(times.baseline, times.baseline_budget)
     spread = deviation if measure == "standard deviation" else variation
     ratio = float(statistics.ratio(spread(powr), spread(ended)))
-    low, high = question.interval(statistics.bootstrap_ratio_interval, powr, ended, spread)
+    low, high = question.interval(statistics.bootstrap_interval, spread, powr, ended)
     p_for, p_against = float(ratio >= 1), float(ratio <= 1)
     if measure == "standard deviation":
         p_for = statistics.spread_p_value(powr, ended)
@@ -412,7 +412,7 @@ def stable_amount(
         return Cell(FAILS, reason="a run of POWR never reaches the threshold")
     spread, factor = float(variation(reached)), float(reached.max() / reached.min())
     small = [spread <= largest_variation, factor <= largest_factor]
-    low, high = question.interval(statistics.bootstrap_interval, reached, variation)
+    low, high = question.interval(statistics.bootstrap_interval, variation, reached)
     of_seeds, statistic = f"{len(reached)} of {len(reached)}", "coefficient of variation"
     comparison = Comparison("POWR", statistic, spread, low, high, seeds=of_seeds, policy=policy)
     effect = f"{statistic} {count(spread, 2)}, latest over earliest {count(factor, 1)}"

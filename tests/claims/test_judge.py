@@ -9,7 +9,7 @@ from suite.claims.document import Case
 from suite.claims.evaluations import Evaluations
 from suite.claims.rules import FAILS, HOLDS, UNDECIDED
 from tests.claims.test_rules import SPREAD, reaching_at
-from tests.support.pointers import ROOT
+from tests.support.run_files import ROOT
 
 TEXT = document.load(ROOT / "claims.yaml")
 RANDOM, FIXED = Case("random", "authors"), Case("fixed", "authors")

@@ -9,7 +9,6 @@ from matplotlib.collections import FillBetweenPolyCollection
 
 from suite.config.models import DEEP_OF_SOURCE, LIBRARY, POWR
 from suite.plots import threshold_boxplots, training_curves
-from suite.plots.render import looks
 
 GRID = [100, 1000, 10_000]
 KEY = ["environment", "algorithm"]
@@ -84,9 +83,8 @@ class TestCurves:
         assert {panel.get_xscale() for panel in figure.axes} == {"log"}
         texts = figure.legends[0].texts
         assert [text.get_text() for text in texts] == ["POWR", "DQN, tuned", "threshold"]
-        colours = [look.colour for look in looks(["powr", "dqn-tuned"]).values()]
-        assert [text.get_color() for text in texts[:2]] == colours
-        assert "3 seeds" in figure.get_supxlabel()
+        lines = labelled(figure.axes[1], "threshold")
+        assert [line.get_ydata()[0] for line in lines] == [6, 8]
 
     def test_lines_are_means_and_powr_has_a_band_from_minimum_to_maximum(self, figure):
         panel = figure.axes[0]
@@ -100,11 +98,6 @@ class TestCurves:
         vertices = band.get_paths()[0].vertices
         at_1000 = vertices[vertices[:, 0] == 1000][:, 1]
         assert (at_1000.min(), at_1000.max()) == (0.75, 1.25)
-
-    def test_every_threshold_has_a_dashed_line_and_its_value(self, figure):
-        panel = figure.axes[1]
-        assert [line.get_ydata()[0] for line in labelled(panel, "threshold")] == [6, 8]
-        assert {text.get_text() for text in panel.texts} == {"6", "8"}
 
     def test_early_returns_of_taxi_do_not_squash_the_rest(self, figure):
         frozen_lake, taxi = figure.axes
@@ -142,13 +135,6 @@ class TestBoxes:
     @pytest.fixture
     def panels(self):
         return make_tables().draw(threshold_boxplots).axes
-
-    def test_panels_and_rows_are_named(self, panels):
-        assert [panel.get_title() for panel in panels] == ["FrozenLake-v1", "Taxi-v3"]
-        labels = [panel.get_xlabel() for panel in panels]
-        assert labels == ["timesteps to a return of 0.8", "timesteps to a return of 6"]
-        assert [label.get_text() for label in panels[0].get_yticklabels()] == ["POWR", "DQN, tuned"]
-        assert not panels[1].get_yticklabels()
 
     def test_a_point_per_seed_and_a_box_where_every_seed_reaches_the_threshold(self, panels):
         frozen_lake, taxi = panels

@@ -78,13 +78,6 @@ def test_a_table_that_cannot_be_drawn_is_one_message(results, capsys):
         assert "summary.csv" in line
 
 
-def test_more_environments_than_fit_in_a_row():
-    figure, panels = render.make_panels(["a", "b", "c", "d"], height=2)
-    assert [panel.get_title() for panel in panels] == ["a", "b", "c", "d"]
-    assert len(figure.axes) == 4
-    assert figure.get_size_inches().tolist() == [5.5, 4]
-
-
 ALL = [*KNOWN.values(), *SPARE]
 # Machado, Oliveira and Fernandes (2009), severity 1, on linear RGB.
 SIGHT = {
@@ -123,15 +116,3 @@ def test_all_pairs_of_colours_stay_apart(looks, apart, sight):
     """Without the shapes; a just noticeable difference is about 2."""
     for first, second in itertools.combinations([look.colour for look in looks], 2):
         assert np.linalg.norm(lab(first, sight) - lab(second, sight)) > apart
-
-
-def test_looks_differ_also_in_grey_print_and_stay_as_they_are():
-    lightness = sorted(lab(look.colour, "usual")[0] for look in KNOWN.values())
-    assert min(np.diff(lightness)) > 12
-    for attribute in ("colour", "dashes", "marker"):
-        assert len({getattr(look, attribute) for look in ALL}) == len(ALL)
-    assert looks(["powr", "dqn-tuned", "dqn"]) == {
-        "powr": KNOWN["powr"],
-        "dqn-tuned": SPARE[0],
-        "dqn": KNOWN["dqn"],
-    }

@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from powr.kernels import Dirac, Exponential
-from powr.tabular import TabularMDP
 from powr.world_model import WorldModel
 from suite.theory import estimation
 from tests.reference.tabular import shrunk_model
@@ -42,16 +41,6 @@ def test_error_is_never_above_the_bounds(seed, n):
     assert 0 < error <= bound <= loose_bound
 
 
-def test_bound_is_attained_where_all_of_the_model_is_wrong_alike():
-    """No state is ever left, every step pays 1, and a ridge of one transition halves the model."""
-    mdp = TabularMDP(np.repeat(np.eye(6), 3, axis=0), np.ones((6, 3)), np.full(6, 1 / 6))
-    states, actions = np.divmod(np.arange(18), 3)
-    model = WorldModel(Dirac(), 3, regularization=1 / 18)
-    model.fit(states, actions, np.ones(18), states, np.zeros(18, dtype=bool))
-    error, *bounds = estimation.error_and_bounds(mdp, model, estimation.uniform_policy(mdp), 0.9)
-    assert bounds == pytest.approx([error, error])
-
-
 def test_transfer_estimate_counts():
     data = estimation.sample(estimation.frozen_lake(), 300, np.random.default_rng(0))
     model = WorldModel(Dirac(), 4, regularization=1e-3).fit(*data)
@@ -69,14 +58,6 @@ def test_fitted_exponent_of_power_laws():
     assert fitted.value == pytest.approx(0.5)
     # t of one degree of freedom: 12.706 times 0.1
     assert fitted.interval == pytest.approx((0.5 - 1.2706, 0.5 + 1.2706), rel=1e-4)
-
-
-def test_errors_fall_at_the_parametric_rate_on_tables():
-    sizes = np.array([1600, 6400, 25_600])
-    mdp = estimation.random_mdp(0)
-    errors = [[estimation.tabular_error(mdp, 0.9, n, seed) for n in sizes] for seed in range(8)]
-    fitted = estimation.fitted_exponent(sizes, np.array(errors))
-    assert estimation.TABULAR_RATE < fitted.interval.low < 0.5 < fitted.interval.high
 
 
 @given(seeds, st.sampled_from([1e-9, 1e-4, 1.0]), st.sampled_from([0.1, 1.0, 3.0]))

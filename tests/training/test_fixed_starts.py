@@ -84,13 +84,6 @@ def test_digest_covers_fixed_starts_and_keeps_those_of_random_ones(study):
     assert study_of(study).combination("quick", "Taxi-v3", "a2c").settings == plain
 
 
-def test_settings_are_those_of_the_environment_with_random_starts(real_study):
-    for name in ("powr", "ppo-authors"):
-        fixed = real_study.combination("fixed-starts", "MountainCar-v0-fixed", name).settings
-        plain = real_study.combination("paper", "MountainCar-v0", name).settings
-        assert fixed["algorithm"] == {**plain["algorithm"], "sampled": True}
-
-
 @pytest.mark.parametrize("algorithm", ["powr", "a2c-authors"])
 def test_a_run_records_the_sampled_policy_from_the_fixed_start(study, algorithm):
     study["scales"]["fixed-starts"]["overrides"][algorithm] = {"Taxi-v3-fixed": 320}
