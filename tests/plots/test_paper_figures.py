@@ -161,11 +161,3 @@ class TestBoxes:
         assert texts_by_row(panel) == {1: "no run"}
         ends = [line.get_ydata() for line in labelled(panel, "budget")]
         assert ends == [[0]]  # no end of a training that never began
-
-    def test_an_algorithm_that_does_not_run_on_an_environment_is_no_failure(self):
-        tables = make_tables()
-        here = (tables.summary["environment"] == "Taxi-v3") & (
-            tables.summary["algorithm"] == "powr"
-        )
-        figure = tables._replace(summary=tables.summary[~here]).draw(threshold_boxplots)
-        assert texts_by_row(figure.axes[1])[0] == "not run here"
