@@ -60,6 +60,14 @@ def test_fitted_exponent_of_power_laws():
     assert fitted.interval == pytest.approx((0.5 - 1.2706, 0.5 + 1.2706), rel=1e-4)
 
 
+def test_errors_fall_at_the_parametric_rate_on_tables():
+    sizes = np.array([1600, 6400, 25_600])
+    mdp = estimation.random_mdp(0)
+    errors = [[estimation.tabular_error(mdp, 0.9, n, seed) for n in sizes] for seed in range(8)]
+    fitted = estimation.fitted_exponent(sizes, np.array(errors))
+    assert estimation.TABULAR_RATE < fitted.interval.low < 0.5 < fitted.interval.high
+
+
 @given(seeds, st.sampled_from([1e-9, 1e-4, 1.0]), st.sampled_from([0.1, 1.0, 3.0]))
 def test_exponential_kernel_on_a_line_makes_a_substochastic_model(seed, regularization, bandwidth):
     """Its Gram matrix has an M-matrix as inverse: weights are not negative, and sum to at most 1.
