@@ -60,14 +60,16 @@ def times(row: pd.Series) -> str:
 def operations(summary: pd.DataFrame) -> str:
     """Mean return at the end of training, of OptimisticPOWR with its lowest seed."""
     is_shown = (summary["policy"] == "deterministic") | (summary["algorithm"] == "random-play")
-    shown = summary[is_shown & (summary["seeds"] > 0)].drop_duplicates(
-        ["environment", "algorithm"], keep="last"
-    )
+    shown = summary[is_shown].drop_duplicates(["environment", "algorithm"], keep="last")
+    planned, n_finished = shown["seeds_planned"].sum(), shown["seeds"].sum()
+    missing = f"\n\n{n_finished} of {planned} runs are finished." if n_finished < planned else ""
+    shown = shown[shown["seeds"] > 0]
     others = [name for name in OTHERS if name in set(shown["algorithm"])]
     rows = [("task", "OptimisticPOWR (lowest)", *map(algorithm_name, others), "best known")]
     for task, table in shown.groupby("environment", sort=False):
-        mean, lowest = table.set_index("algorithm").loc[OWN, ["final_mean", "final_min"]]
-        of_others = table.set_index("algorithm")["final_mean"].reindex(others)
+        by_name = table.set_index("algorithm").reindex([OWN, *others])
+        mean, lowest = by_name.loc[OWN, ["final_mean", "final_min"]]
+        of_others = by_name.loc[others, "final_mean"]
         rows.append(
             (
                 task,
@@ -76,7 +78,7 @@ def operations(summary: pd.DataFrame) -> str:
                 best_known(task),
             )
         )
-    return markdown.table(rows)
+    return markdown.table(rows) + missing
 
 
 def best_known(task: str) -> str:
