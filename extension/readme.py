@@ -104,7 +104,7 @@ def undone(table: pd.DataFrame) -> str:
             (gain > margin).sum(),
         )
         rows.append((str(change), *map(str, counts)))
-    return markdown.table(rows)
+    return to_markdown(rows)
 
 
 def arrivals(table: pd.DataFrame) -> pd.Series:
