@@ -103,12 +103,11 @@ def lower_at(lower: pd.DataFrame) -> str:
 
 def counts(cells: pd.DataFrame) -> str:
     """Runs that reach the return, in the last case; in the last two if a dozen words suffice."""
-    before, last = (
-        f"{case}: {by_count(cells.loc[cells['case'] == case, 'effect'].dropna())}"
-        for case in list(SHOWN.values())[-2:]
-    )
-    both = f"{before}. {last}"
-    return both if len(both.split()) <= 12 else last
+    effects = cells.dropna(subset="effect").groupby("case")["effect"]
+    seen = {str(case): f"{case}: {by_count(each)}" for case, each in effects}
+    texts = [seen[case] for case in list(SHOWN.values())[-2:] if case in seen]
+    both = ". ".join(texts)
+    return both if len(both.split()) <= 12 else texts[-1]
 
 
 def by_count(effects: Iterable[str]) -> str:

@@ -190,7 +190,7 @@ def test_a_ratio_that_unfinished_runs_decide_is_a_bound():
     assert cell.comparisons[0].bound == "at most"
     assert cell.comparisons[0].value == pytest.approx(10_000 / GRID[-1], rel=0.15)
     assert "at least 100" in cell.effect
-    assert "neither" in ask("earlier", NEVER, NEVER).effect
+    assert "no ratio: 0 of 7" in ask("earlier", NEVER, NEVER).effect
 
 
 @pytest.mark.parametrize("baseline", [RISING, NEVER])  # the second has nothing to lose
