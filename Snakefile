@@ -21,7 +21,7 @@ from suite import SuiteError
 from suite.config import check_model, load
 from suite.config.models import AUTHORS, MULTIVERSE, Workflow
 from suite.config.reading import content_of
-from suite.failures import check_room, failure_summary
+from suite.failures import check_room, failure_summary, mark_running
 
 min_version("9.0")
 
@@ -38,6 +38,8 @@ try:
     RUNS = STUDY.run_files(SCALE, finished=PARTIAL)
 except SuiteError as error:
     sys.exit(f"snakemake: {error}")
+if workflow.is_main_process:  # not a job on a cluster
+    RUNNING = mark_running(Path(".snakemake"))
 RESULTS = STUDY.results / SCALE
 FIGURES = STUDY.folder / "figures" if SCALE == "paper" else RESULTS / "figures"
 SHOWN = ("training_curves", "threshold_boxplots", "ranking")  # the figures of a scale

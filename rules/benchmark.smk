@@ -52,7 +52,9 @@ rule train:
         mem_mb=1400,
         runtime=300,
     params:
-        varied=lambda wildcards: STUDY.varied.get(wildcards.digest, "{}"),
+        varied=lambda wildcards: STUDY.varied.get(
+            (wildcards.scale, wildcards.digest), "{}"
+        ),
     message:
         "{rule}: {wildcards.algorithm} on {wildcards.env}, seed {wildcards.seed}"
     shell:

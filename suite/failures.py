@@ -1,14 +1,18 @@
 """The end of a workflow that failed: which jobs failed, their logs, and the last line of each.
 
 Snakemake reports a failure when it happens, in a long run thousands of lines earlier. Where it
-cannot write its own files it shows a traceback, so a full disk is found before it begins.
+cannot write its own files it shows a traceback, so a full disk is found before it begins. Killed,
+it leaves its locks, which are dropped before the next workflow begins.
 """
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
 import re
 from pathlib import Path
+from typing import BinaryIO
 
 from suite import SuiteError
 
@@ -53,3 +57,20 @@ def check_room(folder: Path) -> None:
         raise SuiteError(f"{disk.f_favail} free inodes {remedy}")
     if (free := disk.f_bavail * disk.f_frsize) < NEEDED_BYTES:
         raise SuiteError(f"{free:,} free bytes {remedy}")
+
+
+def mark_running(folder: Path) -> BinaryIO:
+    """Mark Snakemake's folder as in use while the returned file is open; drop stale locks.
+
+    Snakemake's locks are plain files, which outlive a killed workflow. The mark is gone with its
+    process, however that ends: without any mark, no lock belongs to a running workflow.
+    """
+    folder.mkdir(exist_ok=True)
+    mark = (folder / "running").open("ab")
+    with contextlib.suppress(OSError):  # no file locks on this disk
+        with contextlib.suppress(BlockingIOError):  # another workflow is running
+            fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            for lock in folder.glob("locks/*.lock"):
+                lock.unlink()
+        fcntl.flock(mark, fcntl.LOCK_SH)
+    return mark

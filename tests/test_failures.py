@@ -1,8 +1,12 @@
-"""What is read out of snakemake's messages: the jobs that failed to the end, and their logs."""
+"""The jobs that failed to the end, read out of snakemake's messages; the locks of killed ones."""
+
+import os
+from types import SimpleNamespace
 
 import pytest
 
-from suite.failures import failure_summary
+from suite import SuiteError
+from suite.failures import check_room, failure_summary, mark_running
 
 ERROR = """\
 Error in rule {rule}:
@@ -49,3 +53,26 @@ def test_a_job_that_succeeds_when_tried_again_has_not_failed():
     messages = error("train", 1) + error("train", 2) + "Finished jobid: 2 (Rule: train)\n"
     assert "logs/2.log" not in failure_summary(messages)
     assert failure_summary(error("train", 2) + "Finished jobid: 2 (Rule: train)\n") == ""
+
+
+def test_a_disk_without_room_is_refused_before_the_workflow_begins(tmp_path, monkeypatch):
+    disk = SimpleNamespace(f_files=10**6, f_favail=10**5, f_bavail=10**5, f_frsize=4096)
+    monkeypatch.setattr(os, "statvfs", lambda folder: disk)
+    check_room(tmp_path)
+    for field, message in [("f_favail", "^0 free inodes on .*: delete"), ("f_bavail", "^0 free b")]:
+        full = SimpleNamespace(**{**vars(disk), field: 0})
+        monkeypatch.setattr(os, "statvfs", lambda folder, full=full: full)
+        with pytest.raises(SuiteError, match=message):
+            check_room(tmp_path)
+
+
+def test_locks_are_dropped_unless_a_workflow_is_running(tmp_path):
+    lock = tmp_path / ".snakemake/locks/0.output.lock"
+    lock.parent.mkdir(parents=True)
+    with mark_running(tmp_path / ".snakemake"):
+        lock.touch()
+        for _ in range(2):
+            mark_running(tmp_path / ".snakemake").close()
+            assert lock.exists()
+    mark_running(tmp_path / ".snakemake").close()
+    assert not lock.exists()

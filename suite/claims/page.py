@@ -102,21 +102,22 @@ def lower_at(lower: pd.DataFrame) -> str:
 
 
 def counts(cells: pd.DataFrame) -> str:
-    """Seeds that reach the return, by algorithm, in the last two cases; those that agree once."""
-    cases: dict[str, list[str]] = {}
-    last = cells[cells["case"].isin(list(SHOWN.values())[-2:])]
-    for row in last.dropna(subset="effect").itertuples():
-        cases.setdefault(short_counts(row.effect), []).append(row.case)
-    return ". ".join(f"{' and '.join(names)}: {effect}" for effect, names in cases.items())
+    """Runs that reach the return, in the last case; in the last two if a dozen words suffice."""
+    before, last = (
+        f"{case}: {by_count(cells.loc[cells['case'] == case, 'effect'].dropna())}"
+        for case in list(SHOWN.values())[-2:]
+    )
+    both = f"{before}. {last}"
+    return both if len(both.split()) <= 12 else last
 
 
-def short_counts(effect: str) -> str:
+def by_count(effects: Iterable[str]) -> str:
     """POWR, DQN 7 of 7; A2C, PPO, TRPO 0 of 7: algorithms with the same count together."""
-    by_count: dict[str, list[str]] = {}
-    for part in effect.split(", "):
+    names: dict[str, list[str]] = {}
+    for part in ", ".join(effects).split(", "):
         name, _, count = part.partition(" ")
-        by_count.setdefault(count, []).append(name)
-    return "; ".join(f"{', '.join(names)} {count}" for count, names in by_count.items())
+        names.setdefault(count, []).append(name)
+    return "; ".join(f"{', '.join(each)} {count}" for count, each in names.items())
 
 
 def places(cells: pd.DataFrame) -> str:

@@ -416,11 +416,11 @@ class Study(Block):
         return any(self.algorithms[name].source.kind == source for name in algorithms)
 
     @cached_property
-    def varied(self) -> dict[str, str]:
-        """By digest, what the settings of a run vary as JSON; of scales it is nothing."""
+    def varied(self) -> dict[tuple[str, str], str]:
+        """By plan and digest, what the settings of a run vary as JSON; of scales it is nothing."""
         plans = [name for name in self.plans if name not in self.scales]
         found = itertools.chain(*map(self.combinations, plans))
-        return {each.digest: json.dumps(each.varied) for each in found}
+        return {(each.scale, each.digest): json.dumps(each.varied) for each in found}
 
     def resolve(
         self,

@@ -79,6 +79,14 @@ def test_tables_and_words_say_what_was_judged(tables):
     assert page.mark("holds on Taxi-v3") == "◐ in part"
 
 
+def test_counts_of_seeds_are_told_by_count():
+    effects = ["POWR 7 of 7, DQN 7 of 7, A2C 0 of 7", "POWR 7 of 7, DQN 6 of 7, A2C 0 of 7"]
+    cells = pd.DataFrame({"case": ["authors' settings", "fixed starts"], "effect": effects})
+    assert page.counts(cells) == "fixed starts: POWR 7 of 7; DQN 6 of 7; A2C 0 of 7"
+    cells["effect"] = ["PPO 0 of 7", "PPO 4 of 7"]
+    assert page.counts(cells) == "authors' settings: PPO 0 of 7. fixed starts: PPO 4 of 7"
+
+
 def test_generated_parts_replace_what_is_between_their_comments():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     renewed = page.renew(text, {"answer": "Yes.", "table": "| a |"})

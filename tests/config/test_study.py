@@ -107,6 +107,22 @@ def test_settings_of_the_environment_win(study):
     assert resolved["algorithm"]["settings"] == {"gamma": 0.9, "tau": 0.5}
 
 
+def test_a_run_of_a_scale_varies_nothing_though_a_universe_has_its_digest(study):
+    branch = {"tier": "any", "environments": ["Taxi-v3"], "settings": {"step_size": [0.1]}}
+    study["algorithms"]["powr"]["environments"]["Taxi-v3"] = {"step_size": 0.1}
+    study["scales"]["quick"]["timesteps"]["Taxi-v3"] = 150
+    study["scales"]["quick"].pop("overrides")
+    study["multiverse"] = {
+        "algorithm": "powr",
+        "timesteps": {"Taxi-v3": 150},
+        "seeds": 1,
+        "branches": [branch],
+    }
+    study = study_of(study)
+    digest = study.combination("quick", "Taxi-v3", "powr").digest
+    assert {key for key in study.varied if digest in key} == {("multiverse", digest)}
+
+
 # -- what is refused ------------------------------------------------------------------------------
 
 

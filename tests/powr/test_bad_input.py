@@ -59,6 +59,7 @@ def test_arguments_of_an_environment_are_sent_to_gymnasium_make():
         ("mirror_steps", 0, ValueError),
         ("mirror_steps", 10**30, ValueError),
         ("mirror_steps", True, TypeError),
+        ("mirror_steps", 1.5, TypeError),
         ("regularization", 0.0, ValueError),
         ("seed", -1, ValueError),
         ("kernel", "Gaussian", TypeError),
