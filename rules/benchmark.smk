@@ -180,6 +180,13 @@ MORE_FIGURES = [
     for path in ("figures/theory.svg", "figures/multiverse.svg")
     if SCALE == "paper" and Path(path).exists()
 ]
+# `make figures` makes that of the multiverse, too: first, or the report would show the last one.
+MADE_BEFORE = [
+    path
+    for path in MORE_FIGURES
+    if PARTIAL and STUDY.multiverse and STUDY.run_files(MULTIVERSE, finished=True)
+    if MULTIVERSE in path
+]
 
 
 use rule verb as report with:
@@ -191,6 +198,7 @@ use rule verb as report with:
         figures=expand(rules.figure.output.svg, name=SHOWN, authors=""),
         page=sorted(Path("suite/report").glob("*.[jc]*")),
         code=CODE,
+        multiverse=MADE_BEFORE,
     output:
         page=report(RESULTS / "report.html", category="Verdicts"),
     log:

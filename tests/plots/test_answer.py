@@ -32,7 +32,7 @@ def make_tables(rows=RUNS):
         counts = {"kind": kind, "timesteps": budget, "n_reached": times.notna().sum()}
         median = times.fillna(float("inf")).median()
         summary.append({**key, **counts, "timesteps_to_threshold": median})
-    return pd.DataFrame(runs), pd.DataFrame(summary).replace(float("inf"), None)
+    return pd.DataFrame(runs), pd.DataFrame(summary).replace(float("inf"), float("nan"))
 
 
 @pytest.fixture

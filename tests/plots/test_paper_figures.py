@@ -93,7 +93,7 @@ class TestBoxes:
                 7 - len(times)
             )
             assert panel.get_xticklabels()[-1].get_text() == "never"
-            boxes = [each for each in panel.patches if each.get_label() == algorithm]
+            boxes = [bars[0] for bars in panel.containers if bars.get_label() == algorithm]
             assert len(boxes) == (len(times) == 7)
             for box in boxes:
                 quartiles = times.quantile([0.25, 0.75])

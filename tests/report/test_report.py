@@ -175,6 +175,11 @@ class TestExplorerData:
                         seen += policy == "greedy"
         assert seen == len(list((results / "quick").glob("*/*/seed*.csv"))) > 45
 
+    def test_fixed_starts_are_those_of_the_same_environment_if_it_has_one_start(self, page):
+        lake, taxi, _ = page.explorer["environments"]
+        assert lake["fixed"] == lake["random"]
+        assert taxi["fixed"] == []
+
 
 def test_everything_else_is_there_and_closed(page, document, real_study):
     closed = page.tree.css("details")

@@ -7,6 +7,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 
 from powr import POWR
 from suite import config
+from suite.results.summary import exact_bounds
 from suite.training import environments
 from suite.training.evaluation import Evaluator
 from suite.training.run import run
@@ -57,6 +58,13 @@ def test_exact_returns_are_those_from_the_fixed_start(seed):
     result = evaluator.evaluate(Optimal(), 100)
     assert result.min == result.max == result.mean == pytest.approx(result.exact_return)
     assert result.mean == OPTIMA[seed]
+
+
+def test_the_optimum_of_all_seeds_is_the_mean_of_theirs(real_study):
+    bounds = exact_bounds(real_study.environments["Taxi-v3-fixed"], 7)
+    assert bounds["optimum"] == pytest.approx(np.mean(OPTIMA))
+    bounds = exact_bounds(real_study.environments["Taxi-v3"], 7)
+    assert bounds["optimum"] == pytest.approx(7.93, abs=0.005)
 
 
 def test_powr_trains_from_the_fixed_start():
