@@ -163,6 +163,7 @@ CHOSEN = {"kind": "chosen on development seeds"}
         ([*TAXI, "kwargs"], {"size": 2**64}, "environments.Taxi-v3.kwargs.size: 1844"),
         (["environments", "A" * 300], NEW, "A..."),
         (["environments", "A\x1b[31m"], NEW, r"A\x1b[31m"),
+        (["extra\x1b[31m"], 1, r"extra\x1b[31m is not known here"),
         ([*QUICK, "seeds"], 999_999_999, "scales.quick.seeds: 999999999"),
         ([*QUICK, "seeds"], 9_999, " runs, at most 100,000 are allowed"),
         (["evaluation", "per_decade"], 10**9, "evaluation.per_decade: 1000000000"),
@@ -196,6 +197,7 @@ def test_refuses_with_place_and_remedy(study, write_study, path, value, message)
     with pytest.raises(SuiteError, match=re.escape(message)) as caught:
         config.load(file)
     assert str(caught.value).startswith(str(file))
+    assert str(caught.value).isprintable()
 
 
 def test_refuses_an_algorithm_without_source(study, write_study):
