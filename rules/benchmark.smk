@@ -174,11 +174,20 @@ use rule verb as claims with:
         content=content_of(STUDY.path, "claims.yaml", "deviations.yaml"),
 
 
-# Figures of other scales are shown as they are shipped, and not made again for the report.
+# Figures of other scales are shown as they are shipped, and not made again for the report: but for
+# that of the multiverse without training, which `make figures` draws in the same call.
+DRAWN_TOO = (
+    ["figures/multiverse.svg"]
+    if SCALE == "paper"
+    and PARTIAL
+    and STUDY.multiverse
+    and STUDY.run_files(MULTIVERSE, finished=True)
+    else []
+)
 MORE_FIGURES = [
     path
     for path in ("figures/theory.svg", "figures/multiverse.svg")
-    if SCALE == "paper" and Path(path).exists()
+    if SCALE == "paper" and (Path(path).exists() or path in DRAWN_TOO)
 ]
 # `make figures` makes that of the multiverse, too: first, or the report would show the last one.
 MADE_BEFORE = [
@@ -196,6 +205,7 @@ use rule verb as report with:
         deviations="deviations.yaml",
         tables=[*rules.claims.input.tables, *rules.claims.output],
         figures=expand(rules.figure.output.svg, name=SHOWN, authors=""),
+        drawn=DRAWN_TOO,
         page=sorted(Path("suite/report").glob("*.[jc]*")),
         code=CODE,
         multiverse=MADE_BEFORE,

@@ -142,6 +142,7 @@ CHOSEN = {"kind": "chosen on development seeds"}
         ([*TAXI, "thresholds"], [float("nan")], "Taxi-v3.thresholds.0: nan is no finite number"),
         (["environments", "A" * 300], NEW, "A..."),
         (["environments", "A\x1b[31m"], NEW, r"A\x1b[31m"),
+        (["extra\x1b[31m"], 1, r"extra\x1b[31m is not known here"),
         ([*QUICK, "seeds"], 9_999, " runs, at most 100,000 are allowed"),
         (["multiverse", "branches", 0, "settings"], MANY, "multiverse: "),
         ([*TAXI, "id"], "../Taxi", "environments.Taxi-v3.id: '../Taxi'"),
@@ -164,6 +165,7 @@ def test_refuses_with_place_and_remedy(study, write_study, path, value, message)
     with pytest.raises(SuiteError, match=re.escape(message)) as caught:
         config.load(file)
     assert str(caught.value).startswith(str(file))
+    assert str(caught.value).isprintable()
 
 
 def test_sources_name_files_that_are_there(real_study):
