@@ -189,13 +189,6 @@ MORE_FIGURES = [
     for path in ("figures/theory.svg", "figures/multiverse.svg")
     if SCALE == "paper" and (Path(path).exists() or path in DRAWN_TOO)
 ]
-# `make figures` makes that of the multiverse, too: first, or the report would show the last one.
-MADE_BEFORE = [
-    path
-    for path in MORE_FIGURES
-    if PARTIAL and STUDY.multiverse and STUDY.run_files(MULTIVERSE, finished=True)
-    if MULTIVERSE in path
-]
 
 
 use rule verb as report with:
@@ -208,7 +201,6 @@ use rule verb as report with:
         drawn=DRAWN_TOO,
         page=sorted(Path("suite/report").glob("*.[jc]*")),
         code=CODE,
-        multiverse=MADE_BEFORE,
     output:
         page=report(RESULTS / "report.html", category="Verdicts"),
     log:
