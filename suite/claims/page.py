@@ -231,7 +231,8 @@ def answer(study: Study, document: Document, tables: Tables) -> str:
     among, holding = len(document.sentences), sentences[sentences["verdict"] == HOLDS]
     number = {case: len(of_case(holding, case)) for case in document.cases}
     best = max(document.cases, key=lambda case: number[case])
-    where = f"with {document.title(best).replace('; ', ', and ')}"
+    starts, _, settings = document.title(best).partition("; ")
+    where = f"with {starts}{',' if ',' in starts else ''} and {settings}"
     where += "" if best in SHOWN else " (not in the table)"
     text = (
         f"**{opening}.** On FrozenLake-v1 (not slippery), Taxi-v3 and MountainCar-v0, POWR reaches "
@@ -242,8 +243,8 @@ def answer(study: Study, document: Document, tables: Tables) -> str:
     if number[best] == among:
         return f"{text}All {among} sentences of the paper hold {where}."
     return (
-        f"{text}No protocol makes all {among} sentences of the paper true; the best makes "
-        f"{number[best]} true, {where}."
+        f"{text}No protocol makes all {among} sentences of the paper true; at most {number[best]} "
+        f"hold, as {where}."
     )
 
 
