@@ -136,8 +136,8 @@ def earlier(question: Question, *, times: Definition = "first") -> Cell:
     if missing := question.missing():
         return Cell(reason=missing)
     compared = [_timesteps(question, name, times) for name in question.baselines]
-    # Where unfinished runs leave the ratio open, it may be as small as its lower end.
-    compared.sort(key=lambda each: each.low if math.isinf(each.value) else each.value)
+    # A ratio that unfinished runs leave open says as little as 1.
+    compared.sort(key=lambda each: 1 if math.isinf(each.value) else each.value)
     return Cell(question.verdict(compared), in_words(compared[0]), compared)
 
 
