@@ -107,7 +107,7 @@ class Question(NamedTuple):
                 return f"no run of {name}"
             seeds = len(self.evaluations.runs(*named[name], "greedy").returns)
             if seeds < fewest:
-                return f"{seeds} seeds of {name}, {fewest} are needed"
+                return f"{seeds} of {fewest} seeds of {name}"
         return ""
 
     def verdict(self, comparisons: Iterable[Comparison]) -> str:

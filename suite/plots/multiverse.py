@@ -5,6 +5,7 @@ Above is the ratio of timesteps to threshold, below a dot for each setting of th
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -87,7 +88,7 @@ def draw_ratios(panel: Axes, group: pd.DataFrame, environment: str) -> None:
         colour, marker, fill = LOOKS[row["verdict"]]
         if not np.isfinite(row["ratio"]):
             look: dict[str, Any] = {"fontsize": 5, "color": "0.5", "rotation": 90, "ha": "center"}
-            panel.text(column, 1.15, row["effect"], **look)
+            panel.text(column, 1.15, re.split("[:,]", row["effect"])[0], **look)
             continue
         ends = np.clip([row["low"], row["high"]], bottom, top)
         panel.plot([column] * 2, ends, color=colour, lw=0.7, alpha=0.7)
