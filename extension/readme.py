@@ -1,22 +1,24 @@
 """The tables of results in the extension's README, from its shipped tables.
 
-python -m extension.readme
+python -m extension.readme                writes all of them into the README
+python -m extension.readme operations     prints one
 """
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import gymnasium
 import pandas as pd
-import tasks  # noqa: F401  registers the tasks
 
-from extension.sample_efficiency import ablations, in_words
+from extension.sample_efficiency import STUDY, in_words
 from powr.tabular import TabularMDP
-from suite import markdown
+from suite import config
 from suite.command import write_together
-from suite.names import algorithm_name
-from suite.results.tables import read_table
+from suite.config import algorithm_name
+from suite.results.tables import read_table, to_markdown
 
 FOLDER = Path(__file__).parent
 README = FOLDER / "README.md"
@@ -26,6 +28,9 @@ OWN, PAPERS = "optimistic-powr", "powr-default"
 OTHERS = ("dqn", "ppo", "dyna-q-textbook", "random-play")
 # Mean returns of rules made by hand, in tests/test_operations_boxes.py; elsewhere optima are known.
 BY_HAND = {"PutOption": 0.167, "Offers": 0.9, "Thermostat": -8.8, "StoppingCart": -19.7}
+
+# What three seeds show of a choice undone: this ratio of timesteps, this share of the return.
+_VISIBLE_RATIO, _VISIBLE_SHARE = 2.0, 0.05
 
 
 def compared(ranking: pd.DataFrame) -> str:
@@ -45,7 +50,7 @@ def compared(ranking: pd.DataFrame) -> str:
                 f"{times(by_name.loc[best])} ({algorithm_name(best)})",
             )
         )
-    return markdown.table(rows)
+    return to_markdown(rows)
 
 
 def times(row: pd.Series) -> str:
@@ -55,14 +60,16 @@ def times(row: pd.Series) -> str:
 def operations(summary: pd.DataFrame) -> str:
     """Mean return at the end of training, of OptimisticPOWR with its lowest seed."""
     is_shown = (summary["policy"] == "deterministic") | (summary["algorithm"] == "random-play")
-    shown = summary[is_shown & (summary["seeds"] > 0)].drop_duplicates(
-        ["environment", "algorithm"], keep="last"
-    )
+    shown = summary[is_shown].drop_duplicates(["environment", "algorithm"], keep="last")
+    planned, n_finished = shown["seeds_planned"].sum(), shown["seeds"].sum()
+    missing = f"\n\n{n_finished} of {planned} runs are finished." if n_finished < planned else ""
+    shown = shown[shown["seeds"] > 0]
     others = [name for name in OTHERS if name in set(shown["algorithm"])]
     rows = [("task", "OptimisticPOWR (lowest)", *map(algorithm_name, others), "best known")]
     for task, table in shown.groupby("environment", sort=False):
-        mean, lowest = table.set_index("algorithm").loc[OWN, ["final_mean", "final_min"]]
-        of_others = table.set_index("algorithm")["final_mean"].reindex(others)
+        by_name = table.set_index("algorithm").reindex([OWN, *others])
+        mean, lowest = by_name.loc[OWN, ["final_mean", "final_min"]]
+        of_others = by_name.loc[others, "final_mean"]
         rows.append(
             (
                 task,
@@ -71,14 +78,38 @@ def operations(summary: pd.DataFrame) -> str:
                 best_known(task),
             )
         )
-    return markdown.table(rows)
+    return to_markdown(rows) + missing
 
 
 def best_known(task: str) -> str:
     if task in BY_HAND:
         return f"{BY_HAND[task]:.3g} (rule)"
-    mdp = TabularMDP.from_env(gymnasium.make(f"{task}-v0"))
+    environment = config.load(STUDY).environments[task]
+    mdp = TabularMDP.from_env(gymnasium.make(environment.id, **environment.kwargs))
     return f"{mdp.optimal_return():.3g} (optimum)"
+
+
+def undone(table: pd.DataFrame) -> str:
+    """For each choice undone, on how many environments that makes a visible difference."""
+    rows = [("what is undone", "later", "lower return", "earlier", "higher return")]
+    groups = table.set_index("environment").groupby("change", sort=False)
+    (_, default), *others = groups
+    arrival, margin = arrivals(default), _VISIBLE_SHARE * default["late_return"].abs()
+    for change, other in others:
+        ratio, gain = arrivals(other) / arrival, other["late_return"] - default["late_return"]
+        counts = (
+            (ratio >= _VISIBLE_RATIO).sum(),
+            (gain < -margin).sum(),
+            (ratio <= 1.0 / _VISIBLE_RATIO).sum(),
+            (gain > margin).sum(),
+        )
+        rows.append((str(change), *map(str, counts)))
+    return to_markdown(rows)
+
+
+def arrivals(table: pd.DataFrame) -> pd.Series:
+    """Median timesteps to threshold, infinite for never."""
+    return table["median_first_arrival"].fillna(float("inf"))
 
 
 def renew(text: str, parts: dict[str, str]) -> str:
@@ -92,16 +123,26 @@ def renew(text: str, parts: dict[str, str]) -> str:
     return text
 
 
-def main() -> None:
-    results = FOLDER / "results"
-    parts = {
-        "results": compared(read_table(results / "sample-efficiency" / "ranking.csv")),
-        "operations": operations(read_table(results / "operations" / "summary.csv")),
-        "ablations": ablations(read_table(results / "ablations" / "ablations.csv")),
-    }
-    text = renew(README.read_text(encoding="utf-8"), parts)
-    write_together({README: text})
+# Name of a part, its table, and the function that writes it.
+PARTS: dict[str, tuple[str, Callable[[pd.DataFrame], str]]] = {
+    "results": ("sample-efficiency/ranking.csv", compared),
+    "operations": ("operations/summary.csv", operations),
+    "ablations": ("ablations/ablations.csv", undone),
+}
+
+
+def part(name: str) -> str:
+    path, write = PARTS[name]
+    return write(read_table(FOLDER / "results" / path))
+
+
+def main(names: Sequence[str]) -> None:
+    if names:
+        print("\n\n".join(map(part, names)))
+    else:
+        text = renew(README.read_text(encoding="utf-8"), {name: part(name) for name in PARTS})
+        write_together({README: text})
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

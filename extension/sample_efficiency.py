@@ -21,14 +21,13 @@ import numpy as np
 import pandas as pd
 from optimistic_powr import OptimisticPOWR
 
-from suite import config, markdown
+from extension.ablations.tables import judged_exactly
+from suite import config
 from suite.command import write_together
-from suite.config import Combination, Study
-from suite.names import algorithm_name
+from suite.config import Combination, Study, algorithm_name
 from suite.plots import ranking, render
 from suite.results import arrivals
-from suite.results.statistics import censored_median
-from suite.results.tables import read_results, read_table
+from suite.results.tables import read_results, read_table, to_markdown
 from suite.training.evaluation import planned_grid
 
 SCALE = "sample-efficiency"
@@ -87,7 +86,7 @@ def row(
     """One line of the table by its headings: an algorithm on an environment, over all seeds."""
     environment, budget = planned.environment, planned_grid(planned.settings)[-1]
     policy = "sampled" if planned.algorithm == "random-play" else "deterministic"
-    exact = arrivals.judged_exactly(evaluations)
+    exact = judged_exactly(evaluations)
     first = np.sort(arrival_times(evaluations, threshold, policy, arrivals.FIRST))
     lasting = arrival_times(exact, threshold, policy, arrivals.LASTING)
     late = exact[exact["timestep"] >= JUDGED_FROM.get(environment, budget / 2)]
@@ -98,9 +97,9 @@ def row(
         "algorithm": algorithm_name(planned.algorithm),
         "timesteps": f"{budget:,}",
         "arrived": f"{np.isfinite(first).sum()} of {len(first)}",
-        "first": in_words(censored_median(first)),
+        "first": in_words(np.median(first)),
         "range": f"{in_words(first[0])} to {in_words(first[-1])}",
-        "lasting": in_words(censored_median(lasting)),
+        "lasting": in_words(np.median(lasting)),
         "late mean": f"{returns.mean():.3f}",
         "lowest seed": f"{returns.groupby(late['seed']).mean().min():.3f}",
         "late below": f"{(returns < threshold).mean():.1%}",
@@ -133,7 +132,7 @@ def compared(study: Study, scale: str) -> str:
             seconds = training.get_group(pair)["training_seconds"].tolist()
             threshold = study.environments[planned.environment].thresholds[0]
             rows.append(row(planned, runs.get_group(pair), threshold, seconds))
-    table = markdown.table([list(rows[0]), *(list(cells.values()) for cells in rows)])
+    table = to_markdown([list(rows[0]), *(list(cells.values()) for cells in rows)])
     missing = f"\n\n{len(results.missing)} runs are missing." if results.missing else ""
     return table + missing
 
@@ -149,7 +148,7 @@ def ablations(table: pd.DataFrame) -> str:
     for change, undone in table.groupby("change", sort=False):
         cells = undone.set_index("environment")
         rows.append((change, *(cell(cells.loc[name]) for name in environments)))
-    return markdown.table(rows)
+    return to_markdown(rows)
 
 
 def cell(undone: pd.Series) -> str:

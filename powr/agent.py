@@ -20,14 +20,12 @@ from numpy.typing import ArrayLike, NDArray
 from powr import health, storage
 from powr.data import History, StateIndex, interleaved
 from powr.environment import Interface, env_or_spaces, limit_of, refuse_reset
-from powr.functions import expand
-from powr.kernels import Dirac, Exponential, Kernel
+from powr.kernels import Dirac, Exponential, Kernel, check_kernel, expand
 from powr.mirror_descent import Policy, make_policy, mirror_descent, uniform_policy
 from powr.validation import (
     check_count,
     check_flag,
     check_gamma,
-    check_kernel,
     check_method,
     check_numeric,
     check_positive,

@@ -14,11 +14,15 @@ can be used wherever a kernel is asked for:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
+
+from powr.data import StateIndex
+from powr.validation import check_states
 
 # Largest Gram matrix to hold, in entries (half a gigabyte); a larger one is computed in blocks.
 LARGEST_GRAM = 2**26
@@ -185,6 +189,31 @@ def make_kernel(name: str, bandwidth: ArrayLike | None = None) -> Kernel:
     return BUILT_IN[name]() if bandwidth is None else BUILT_IN[name](bandwidth)
 
 
+def check_kernel(kernel: object, state_shape: tuple[int, ...]) -> None:
+    """Refuse what is not a kernel on such states; bandwidths that do not fit them included."""
+    wanted = (
+        f"kernel must be one of {', '.join(BUILT_IN)}, or map states of shape (n, d) and (m, d) to "
+        f"their (n, m) Gram matrix (see powr.kernels), got {kernel!r}"
+    )
+    if isinstance(kernel, type) or not callable(kernel):
+        raise TypeError(wanted)
+    states: NDArray = np.arange(7)
+    if state_shape != ():
+        states = np.cos(np.arange(7 * state_shape[0])).reshape(7, -1)
+    x, y = states[:2], states[2:]
+    if type(kernel) in BUILT_IN.values():
+        kernel(x, y)
+        return
+    try:
+        gram, transposed = np.asarray(kernel(x, y), float), np.asarray(kernel(y, x), float)
+    except Exception as error:  # a user's kernel may raise anything
+        raise TypeError(f"{wanted}, which raised {type(error).__name__}: {error}") from error
+    if gram.shape != (2, 5) or transposed.shape != (5, 2):
+        raise TypeError(f"{wanted}, whose answer for 2 and 5 states has the shape {gram.shape}")
+    if not np.isfinite(gram).all() or not np.allclose(gram, transposed.T):
+        raise ValueError(f"{wanted}, which is not finite or not symmetric: {gram.tolist()}")
+
+
 def gram_matrix(kernel: Kernel, x: NDArray, y: NDArray) -> NDArray:
     """k(x, y) as floats, in an array that may be written to."""
     return np.require(kernel(x, y), float, "W")
@@ -205,3 +234,60 @@ def expansion(kernel: Kernel, x: NDArray, centers: NDArray, coefficients: NDArra
         return kernel(x, centers) @ coefficients
     blocks = range(0, len(x), rows)
     return np.concatenate([kernel(x[i : i + rows], centers) @ coefficients for i in blocks])
+
+
+# -- functions of states --------------------------------------------------------------------------
+
+# (n,) or (n, d) states to one number per action, (n, n_actions).
+StateFunction = Callable[[ArrayLike], NDArray]
+
+
+class KernelExpansion:
+    """x -> k(x, centers) weights, from (n,) or (n, d) states to (n, n_actions)."""
+
+    def __init__(self, kernel: Kernel, centers: NDArray, weights: NDArray):
+        self.kernel = kernel
+        self.centers = centers
+        self.weights = weights
+
+    def __call__(self, states: ArrayLike) -> NDArray:
+        states = check_states(states, shape=self.centers.shape[1:])
+        return expansion(self.kernel, states, self.centers, self.weights)
+
+
+class Table:
+    """The values of the first states of an index, 0 elsewhere.
+
+    The index may grow: states numbered after the values were made have the value 0.
+    """
+
+    def __init__(self, index: StateIndex, values: NDArray):
+        self.index = index
+        self._rows = np.vstack([values, np.zeros(values.shape[1])])
+
+    @property
+    def values(self) -> NDArray:
+        return self._rows[:-1]
+
+    def __call__(self, states: ArrayLike) -> NDArray:
+        states, unseen = check_states(states, shape=self.index.shape), len(self._rows) - 1
+        return self._rows[np.minimum(self.index.find(states, missing=unseen), unseen)]
+
+
+class Zero:
+    """0 for every state and action: the exponent of the uniform policy."""
+
+    def __init__(self, n_actions: int):
+        self.n_actions = n_actions
+
+    def __call__(self, states: ArrayLike) -> NDArray:
+        return np.zeros((np.asarray(states).shape[0], self.n_actions))
+
+
+def expand(kernel: Kernel, index: StateIndex, coefficients: NDArray) -> KernelExpansion | Table:
+    """The function k(x, states) C, for coefficients over the first states of an index."""
+    if isinstance(kernel, Dirac):
+        return Table(index, coefficients)
+    centers = coefficients.any(axis=1)
+    states = index.states[: len(coefficients)]
+    return KernelExpansion(kernel, states[centers], coefficients[centers])

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from powr.functions import StateFunction, Table, Zero
+from powr.kernels import StateFunction, Table, Zero
 
 if TYPE_CHECKING:
     from powr.world_model import WorldModel

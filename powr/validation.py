@@ -11,8 +11,6 @@ from typing import ParamSpec
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from powr.kernels import BUILT_IN
-
 # The largest reward, prior and step size: their products and squares, summed over any data and
 # over any horizon, are still numbers.
 LARGEST = 1e100
@@ -183,28 +181,3 @@ def check_policy(probabilities: ArrayLike, n_states: int, n_actions: int) -> NDA
     rule = "the policy's probabilities must not be negative and must sum to 1 in each row"
     refuse_first(wrong, probabilities, rule)
     return probabilities
-
-
-def check_kernel(kernel: object, state_shape: tuple[int, ...]) -> None:
-    """Refuse what is not a kernel on such states; bandwidths that do not fit them included."""
-    wanted = (
-        f"kernel must be one of {', '.join(BUILT_IN)}, or map states of shape (n, d) and (m, d) to "
-        f"their (n, m) Gram matrix (see powr.kernels), got {kernel!r}"
-    )
-    if isinstance(kernel, type) or not callable(kernel):
-        raise TypeError(wanted)
-    states: NDArray = np.arange(7)
-    if state_shape != ():
-        states = np.cos(np.arange(7 * state_shape[0])).reshape(7, -1)
-    x, y = states[:2], states[2:]
-    if type(kernel) in BUILT_IN.values():
-        kernel(x, y)
-        return
-    try:
-        gram, transposed = np.asarray(kernel(x, y), float), np.asarray(kernel(y, x), float)
-    except Exception as error:  # a user's kernel may raise anything
-        raise TypeError(f"{wanted}, which raised {type(error).__name__}: {error}") from error
-    if gram.shape != (2, 5) or transposed.shape != (5, 2):
-        raise TypeError(f"{wanted}, whose answer for 2 and 5 states has the shape {gram.shape}")
-    if not np.isfinite(gram).all() or not np.allclose(gram, transposed.T):
-        raise ValueError(f"{wanted}, which is not finite or not symmetric: {gram.tolist()}")

@@ -14,8 +14,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from powr.data import Counts
-from powr.functions import KernelExpansion, StateFunction, Table, expand
-from powr.kernels import Dirac, Gaussian, Kernel
+from powr.kernels import (
+    Dirac,
+    Gaussian,
+    Kernel,
+    KernelExpansion,
+    StateFunction,
+    Table,
+    check_kernel,
+    expand,
+)
 from powr.solvers import Solver
 from powr.solvers.empirical_mdp import EmpiricalMDP
 from powr.solvers.exact import ExactModel
@@ -23,7 +31,6 @@ from powr.solvers.nystrom import NystromModel
 from powr.validation import (
     check_count,
     check_gamma,
-    check_kernel,
     check_method,
     check_number,
     check_policy,

@@ -15,14 +15,14 @@ from typing import Any
 
 import pandas as pd
 
-from suite import config, markdown
+from suite import config
 from suite.claims.document import Document, load
 from suite.claims.evaluations import Evaluations
 from suite.claims.judge import rounded
 from suite.claims.rules import FAILS, HOLDS, UNDECIDED, Cell, Question, earlier
 from suite.command import make_parser, write_result
 from suite.config import Combination, Study
-from suite.results.tables import read_table, to_csv
+from suite.results.tables import read_table, to_csv, to_markdown
 
 SENTENCE = "quicker"
 VERDICTS = (HOLDS, UNDECIDED, FAILS)
@@ -125,7 +125,7 @@ def render(table: pd.DataFrame) -> str:
         "under either of its settings, with the same starts.",
         f"{finished} of {planned} runs are finished.",
         *(
-            markdown.table([list(rows), *rows.astype(str).to_numpy().tolist()])
+            to_markdown([list(rows), *rows.astype(str).to_numpy().tolist()])
             for rows in (counts(table), shown)
         ),
     ]

@@ -25,8 +25,7 @@ import numpy as np
 import pandas as pd
 
 from suite.command import fail, make_parser
-from suite.results.run_file import Provenance, read_document
-from suite.results.statistics import area_under_curve
+from suite.results.run_file import Provenance, read_record
 
 IDENTICAL, WITHIN, OPEN, DIFFERS = "identical", "within the spread", "open", "DIFFERS"
 RESULTS = Path("results/paper")
@@ -55,7 +54,7 @@ def verify(root: Path, scratch: Path, patterns: Sequence[str], cores: int) -> It
     for name in run_files:
         if name.endswith(".npz"):
             content = hashlib.sha256((root / name).read_bytes()).hexdigest()
-            if content != read_document(root / name).agent_sha256:
+            if content != read_record(root / name).agent_sha256:
                 yield DIFFERS, name, "is not the agent of agent_sha256 in the .json beside it"
     made = sorted(set(listed) - set(run_files))
     shutil.copytree(root, scratch, ignore=shutil.ignore_patterns(*NOT_SOURCES), dirs_exist_ok=True)
@@ -118,7 +117,7 @@ def judge_run(shipped: Path, trained: Path, seeds: Sequence[Path]) -> tuple[str,
     has_agent = agents[1].exists()
     if same_rows and (not has_agent or agent_content(agents[0]) == agent_content(agents[1])):
         return IDENTICAL, "evaluations and agent" if has_agent else "evaluations"
-    changes = changed_origin(*(read_document(path).provenance for path in (shipped, trained)))
+    changes = changed_origin(*(read_record(path).provenance for path in (shipped, trained)))
     if not changes:
         what = "the agent" if same_rows else "an evaluation"
         return DIFFERS, f"{what} is another on the same versions and processor"
@@ -158,7 +157,8 @@ def changed_origin(shipped: Provenance, here: Provenance) -> str:
 def mean_return(path: Path) -> float:
     """Over log timesteps: the area under the run's curve."""
     table = pd.read_csv(path)
-    return area_under_curve(table["timestep"], table["mean"])
+    log_time = np.log10(table["timestep"])
+    return float(np.trapezoid(table["mean"], log_time) / np.ptp(log_time))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

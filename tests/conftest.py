@@ -1,6 +1,7 @@
 """What every test may rely on."""
 
 import copy
+import shutil
 import signal
 import threading
 from pathlib import Path
@@ -51,3 +52,15 @@ def write_study(tmp_path):
         return path
 
     return write
+
+
+@pytest.fixture(scope="session")
+def browser():
+    from playwright.sync_api import sync_playwright
+
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    assert chromium, "Chromium is missing: apt-get install chromium (Ubuntu: chromium-browser)"
+    with sync_playwright() as driver:
+        started = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        yield started
+        started.close()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.workflow.repository import IGNORED, Repository, jobs, working_files
+from tests.workflow.repository import IGNORED, Repository, jobs
 
 ROOT = Path(__file__).parents[1]
 TOOLS = ("make", "sh", "grep", "awk", "nproc", "env", "test", "printenv")
@@ -75,41 +75,12 @@ def test_figures_are_made_although_no_time_asks_for_it(make, tmp_path):
     assert made.index("multiverse") < made.index("report")  # which shows its figure
 
 
-def test_an_archive_without_git_has_the_same_files(tmp_path):
-    for name in ("suite/command.py", "results/paper/runs.csv", ".venv/bin/python", "logs/a.log"):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).touch()
-    assert working_files(tmp_path) == ["suite/command.py"]
-
-
-@pytest.fixture
-def repository(tmp_path):
-    """A repository with a README, our attributes and our continuous integration."""
-    folder = Repository(tmp_path / "origin")
-    (folder.folder / ".ci").mkdir(parents=True)
-    for name in (".gitattributes", "README.md", ".ci/run"):
-        shutil.copy(ROOT / name, folder.folder / name)
-    folder.git("init", "--quiet")
-    folder.commit()
-    return folder
-
-
-def test_git_leaves_line_ends_as_they_are(repository, tmp_path):
-    repository.git("clone", "--quiet", "--config", "core.autocrlf=true", ".", tmp_path / "clone")
+def test_git_leaves_line_ends_as_they_are(tmp_path):
+    origin = Repository(tmp_path / "origin")
+    origin.folder.mkdir()
+    for name in (".gitattributes", "README.md"):
+        shutil.copy(ROOT / name, origin.folder / name)
+    origin.git("init", "--quiet")
+    origin.commit()
+    origin.git("clone", "--quiet", "--config", "core.autocrlf=true", ".", tmp_path / "clone")
     assert (tmp_path / "clone/README.md").read_bytes() == (ROOT / "README.md").read_bytes()
-
-
-def test_integration_fails_if_a_shipped_product_changes(repository, tmp_path):
-    make = tmp_path / "make"
-    for changes, code in [("", 0), ('[ "$1" != figures ] || echo more >> README.md', 1)]:
-        make.write_text(f"#!/bin/sh\n{changes}\n")
-        make.chmod(0o755)
-        path = f"{tmp_path}:{os.environ['PATH']}"
-        done = subprocess.run(
-            [repository.folder / ".ci/run"],
-            env={**os.environ, "PATH": path},
-            capture_output=True,
-            text=True,
-        )
-        assert done.returncode == code
-        assert ("README.md" in done.stderr) == bool(code)

@@ -3,16 +3,13 @@
 tests/workflow has a whole verification.
 """
 
-import hashlib
 import json
-import subprocess
 
 import numpy as np
 import pytest
 
-from suite import verify
 from suite.verify import DIFFERS, IDENTICAL, OPEN, WITHIN, judge_run
-from tests.support.run_files import PROVENANCE, clock, csv_text, run_of, write_run
+from tests.support.run_files import PROVENANCE, csv_text, run_of, write_run
 
 ELSEWHERE = {**PROVENANCE, "cpu": "another"}
 
@@ -72,61 +69,3 @@ def test_one_more_seed_may_lie_beyond_the_others_by_their_range(seeds, tmp_path,
     again = trained(tmp_path / "here", 0, late, ELSEWHERE)
     assert judge_run(seeds[0], again, seeds)[0] == expected
     assert judge_run(seeds[0], again, seeds[:1])[0] == OPEN
-
-
-# -- the whole repository -------------------------------------------------------------------------
-
-RUN, GIF = run_of("FrozenLake-v1", "powr", 0), "figures/FrozenLake-v1.gif"
-PATH = RUN._replace(scale="paper").path
-
-
-@pytest.fixture
-def root(tmp_path):
-    """A repository of one run, a page made of it and a picture."""
-    root = tmp_path / "root"
-    path = write_run(
-        root / "results",
-        RUN._replace(scale="paper"),
-        csv_text({100: 0.5}),
-        settings={},
-        agent_sha256=hashlib.sha256(b"agent").hexdigest(),
-        **clock({100: 0.5}, 0.1, 1.0),
-    )
-    path.with_suffix(".npz").write_bytes(b"agent")
-    for name in ("results/paper/claims.md", GIF):
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text("made\n")
-    return root
-
-
-@pytest.fixture
-def verified(root, tmp_path, monkeypatch):
-    """What verify says where the workflow makes these files, with their content, and then fails."""
-
-    def run(makes, patterns=()):
-        def workflow(command, cwd, **_):
-            assert "--keep-going" in command
-            for name, content in makes.items():
-                (cwd / name).write_text(content)
-            return subprocess.CompletedProcess(command, 1, "", "rule claims failed")
-
-        monkeypatch.setattr(verify.subprocess, "run", workflow)
-        return list(verify.verify(root, tmp_path / "scratch", patterns, cores=1))
-
-    return run
-
-
-def test_an_agent_of_another_run_is_a_disagreement(root, verified):
-    agent = PATH.with_suffix(".npz")
-    (root / "results" / agent).write_bytes(b"other")
-    findings = {subject: finding for finding, subject, _ in verified({GIF: "made\n"})}
-    assert (findings[f"results/{agent}"], findings[GIF]) == (DIFFERS, IDENTICAL)
-
-
-def test_what_the_workflow_cannot_make_is_reported_and_the_rest_compared(verified):
-    found = verified({GIF: "other\n"}, ["FrozenLake-v1/powr/*"])
-    assert (DIFFERS, "results/paper/claims.md", "was not made here") in found
-    assert (DIFFERS, f"results/{PATH}", "was not trained here") in found
-    details = [detail for finding, _, detail in found if finding == DIFFERS]
-    assert any("rule claims failed" in detail for detail in details)
-    assert any("see `diff" in detail and GIF in detail for detail in details)

@@ -9,8 +9,8 @@ import jinja2
 import pandas as pd
 
 from extension.ablations.tables import CHOICES
-from suite import markdown
 from suite.plots.render import number
+from suite.results.tables import to_markdown
 
 TABLES = ("ablations", "planners")
 TEMPLATES = Path(__file__).parent
@@ -75,10 +75,10 @@ def render(table: pd.DataFrame, planners: pd.DataFrame) -> str:
     return environment.get_template("page.md.j2").render(
         changes=dict(zip(table["ablation"], table["change"], strict=True)),
         finished=(table["seeds"].sum(), table["seeds_planned"].sum()),
-        table=markdown.table([HEAD, *choices]),
+        table=to_markdown([HEAD, *choices]),
         planners_finished=(planners["seeds"].sum(), planners["seeds_planned"].sum()),
         alike=alike,
         none_arrives=(medians.count() == 0).sum(),
         factor=ALIKE,
-        planner_table=markdown.table([PLANNERS_HEAD, *combinations]),
+        planner_table=to_markdown([PLANNERS_HEAD, *combinations]),
     )

@@ -1,10 +1,10 @@
 """OptimisticPOWR: the paper's ingredients with optimism and replanning, and nothing to set.
 
-Departures from the paper, each undone alone in docs/ablations.md: unvisited state-action pairs are
-worth the best return seen so far; plans are made as soon as something was learned, each from the
-uniform policy with growing steps; the discount follows from the time limit; in a box the transition
-operator is composition with a learned displacement (`displacement.py`), and a plan that did clearly
-better than the newest is shown in its place (`track_record.py`).
+Deviations from the paper, each undone alone in extension/README.md: unvisited state-action pairs
+are worth the best return seen so far; plans are made as soon as something was learned, each from
+the uniform policy with growing steps; the discount follows from the time limit; in a box the
+transition operator is composition with a learned displacement (`displacement.py`), and a plan that
+did clearly better than the newest is shown in its place (`track_record.py`).
 """
 
 from __future__ import annotations
@@ -26,14 +26,13 @@ from powr.agent import Agent
 from powr.data import History
 from powr.environment import env_or_spaces, limit_of
 from powr.health import findings, shifting_scales
-from powr.kernels import Dirac, Kernel
+from powr.kernels import Dirac, Kernel, check_kernel
 from powr.mirror_descent import Policy
 from powr.storage import chain_ends
 from powr.validation import (
     check_count,
     check_flag,
     check_gamma,
-    check_kernel,
     check_number,
     check_positive,
     refuse_env_arguments,

@@ -47,6 +47,7 @@ def ended_by_action(columns: Columns) -> NDArray:
         return by_action
     by_action[ends] = leads_to_visited(states, next_states[ends])
     by_action[ends] |= jumps_to_one_end(columns, ends)
+    by_action |= always_ends(actions, terminated)
     rest = ends[~by_action[ends]]
     if len(rest) < _LEAST_ENDS:
         return by_action
@@ -73,6 +74,12 @@ def ended_by_clock(states: NDArray, next_states: NDArray, truncated: NDArray) ->
         return np.zeros_like(truncated)
     is_beyond = (ends.min(axis=0) > states.max(axis=0)) | (ends.max(axis=0) < states.min(axis=0))
     return truncated & is_beyond.any()
+
+
+def always_ends(actions: NDArray, terminated: NDArray) -> NDArray:
+    """Whether the action of each transition ended the episode whenever it was taken."""
+    n_taken, n_ends = np.bincount(actions), np.bincount(actions, terminated)
+    return ((n_taken == n_ends) & (n_taken >= _LEAST_ENDS))[actions]
 
 
 def leads_to_visited(states: NDArray, ends: NDArray) -> NDArray:

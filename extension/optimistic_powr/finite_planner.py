@@ -13,8 +13,7 @@ from optimistic_powr.growing_steps import MOST_STEPS, settle
 from optimistic_powr.planner import Planner
 from optimistic_powr.visits import Visits
 from powr.data import Counts, History
-from powr.functions import Table
-from powr.kernels import Dirac
+from powr.kernels import Dirac, Table
 from powr.mirror_descent import Policy, TablePolicy, uniform_policy
 from powr.solvers.empirical_mdp import EmpiricalMDP
 

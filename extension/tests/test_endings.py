@@ -54,6 +54,13 @@ def test_a_sale_is_the_action_of_selling():
     np.testing.assert_array_equal(ended_by_action(columns), columns[1] == SELL)
 
 
+def test_sales_all_at_one_time_are_the_action_of_selling():
+    """The observed time tells their next states from those on the way."""
+    actions = iter([0] * 100 + [SELL] * 200)
+    columns = collected(Sale(), lambda _: next(actions), 300)
+    np.testing.assert_array_equal(ended_by_action(columns), columns[1] == SELL)
+
+
 @pytest.mark.parametrize("shows_time", [True, False])
 def test_a_limit_ends_the_episode_where_an_observation_shows_it(shows_time):
     from optimistic_powr.endings import ended_by_clock

@@ -12,7 +12,7 @@ from gymnasium.wrappers import TimeLimit
 from optimistic_powr import OptimisticPOWR
 from tasks.operations import Inventory, Outcome, Pricing, QueueAdmission, TableEnv
 
-from powr.functions import Table
+from powr.kernels import Table
 from powr.mirror_descent import TablePolicy
 from powr.tabular import TabularMDP
 

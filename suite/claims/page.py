@@ -10,15 +10,14 @@ from pathlib import Path
 
 import pandas as pd
 
-from suite import SuiteError, config, markdown
+from suite import SuiteError, config
 from suite.claims.document import Case, Deviation, Document, load
 from suite.claims.rules import FAILS, HOLDS, UNDECIDED
 from suite.command import make_parser, write_result
-from suite.config import Study
+from suite.config import Study, algorithm_name
 from suite.config.models import TEXTBOOK
-from suite.names import algorithm_name
 from suite.results.ranking import best_settings, ratios
-from suite.results.tables import read_table
+from suite.results.tables import read_table, to_markdown
 
 IN_PART = "in part"
 MARKS = {HOLDS: "✔", IN_PART: "◐", FAILS: "✘", UNDECIDED: "?"}
@@ -103,21 +102,21 @@ def lower_at(lower: pd.DataFrame) -> str:
 
 
 def counts(cells: pd.DataFrame) -> str:
-    """Seeds that reach the return, by algorithm, in the last two cases; those that agree once."""
-    cases: dict[str, list[str]] = {}
-    last = cells[cells["case"].isin(list(SHOWN.values())[-2:])]
-    for row in last.dropna(subset="effect").itertuples():
-        cases.setdefault(short_counts(row.effect), []).append(row.case)
-    return ". ".join(f"{' and '.join(names)}: {effect}" for effect, names in cases.items())
+    """Runs that reach the return, in the last case; in the last two if a dozen words suffice."""
+    effects = cells.dropna(subset="effect").groupby("case")["effect"]
+    seen = {str(case): f"{case}: {by_count(each)}" for case, each in effects}
+    texts = [seen[case] for case in list(SHOWN.values())[-2:] if case in seen]
+    both = ". ".join(texts)
+    return both if len(both.split()) <= 12 else texts[-1]
 
 
-def short_counts(effect: str) -> str:
+def by_count(effects: Iterable[str]) -> str:
     """POWR, DQN 7 of 7; A2C, PPO, TRPO 0 of 7: algorithms with the same count together."""
-    by_count: dict[str, list[str]] = {}
-    for part in effect.split(", "):
+    names: dict[str, list[str]] = {}
+    for part in ", ".join(effects).split(", "):
         name, _, count = part.partition(" ")
-        by_count.setdefault(count, []).append(name)
-    return "; ".join(f"{', '.join(names)} {count}" for count, names in by_count.items())
+        names.setdefault(count, []).append(name)
+    return "; ".join(f"{', '.join(each)} {count}" for count, each in names.items())
 
 
 def places(cells: pd.DataFrame) -> str:
@@ -161,7 +160,7 @@ def render(
     sections["Sentences without a test"] = untested_rows(document)
     parts = [f"# Verdicts at the scale {scale}", ABOUT]
     parts += [f"**Preliminary: {missing} runs are missing.**"] if missing else []
-    parts += [f"## {title}\n\n{markdown.table(rows)}" for title, rows in sections.items()]
+    parts += [f"## {title}\n\n{to_markdown(rows)}" for title, rows in sections.items()]
     parts += ["## Deviations", f"{len(deviations)}, each with its reason: deviations.yaml."]
     return "\n\n".join(parts) + "\n"
 
@@ -218,7 +217,7 @@ def readme_parts(study: Study, document: Document, folder: Path) -> dict[str, st
     tables = {name: read_table(folder / f"{name}.csv") for name in names}
     return {
         "answer": answer(study, document, tables),
-        "table": markdown.table(readme_rows(document, tables)),
+        "table": to_markdown(readme_rows(document, tables)),
     }
 
 

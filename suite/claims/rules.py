@@ -135,14 +135,16 @@ def earlier(question: Question, *, times: Definition = "first") -> Cell:
     """POWR reaches the threshold in fewer timesteps than every baseline."""
     if missing := question.missing():
         return Cell(reason=missing)
-    compared = by_value(_timesteps(question, name, times) for name in question.baselines)
+    compared = [_timesteps(question, name, times) for name in question.baselines]
+    # Where unfinished runs leave the ratio open, it may be as small as its lower end.
+    compared.sort(key=lambda each: each.low if math.isinf(each.value) else each.value)
     return Cell(question.verdict(compared), in_words(compared[0]), compared)
 
 
 def in_words(best: Comparison) -> str:
     """A ratio of timesteps: 2 is "2.0 times fewer", a half is "2.0 times more"."""
     if math.isinf(best.value):
-        return f"neither POWR nor {best.subject} reaches the threshold"
+        return f"no ratio: {best.seeds} runs of POWR and {best.subject} reach the threshold"
     is_fewer = best.value >= 1
     factor = best.value if is_fewer else 1 / best.value
     flipped = {"at least": "at most ", "at most": "at least ", "": ""}[best.bound]
@@ -294,7 +296,7 @@ def less_stable(
     holds, fails = against == HOLDS and all(is_early), against == FAILS or not any(is_early)
     smallest = compared[0]
     effect = (
-        f"{measure} {smallest.value:+.0%} of the range against {smallest.subject}, larger early "
+        f"{measure} {smallest.value:+.0%} against {smallest.subject}, larger early "
         f"against {sum(is_early)} of {len(is_early)}"
     )
     return Cell(verdict(holds, fails), effect, compared)
@@ -375,7 +377,7 @@ def _spreads(question: Question, name: str, times: Times, measure: str) -> Compa
     powr, ended = times.powr, np.minimum(times.baseline, times.baseline_budget)
     spread = deviation if measure == "standard deviation" else variation
     ratio = float(statistics.ratio(spread(powr), spread(ended)))
-    low, high = question.interval(statistics.bootstrap_ratio_interval, powr, ended, spread)
+    low, high = question.interval(statistics.bootstrap_interval, spread, powr, ended)
     p_for, p_against = float(ratio >= 1), float(ratio <= 1)
     if measure == "standard deviation":
         p_for = statistics.spread_p_value(powr, ended)
@@ -412,7 +414,7 @@ def stable_amount(
         return Cell(FAILS, reason="a run of POWR never reaches the threshold")
     spread, factor = float(variation(reached)), float(reached.max() / reached.min())
     small = [spread <= largest_variation, factor <= largest_factor]
-    low, high = question.interval(statistics.bootstrap_interval, reached, variation)
+    low, high = question.interval(statistics.bootstrap_interval, variation, reached)
     of_seeds, statistic = f"{len(reached)} of {len(reached)}", "coefficient of variation"
     comparison = Comparison("POWR", statistic, spread, low, high, seeds=of_seeds, policy=policy)
     effect = f"{statistic} {count(spread, 2)}, latest over earliest {count(factor, 1)}"

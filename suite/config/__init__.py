@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 import baselines
-from suite import names
 from suite.config.models import ABLATIONS as ABLATIONS
 from suite.config.models import MULTIVERSE as MULTIVERSE
 from suite.config.models import Combination as Combination
@@ -18,6 +17,18 @@ from suite.config.reading import check_model as check_model
 from suite.config.reading import check_unique as check_unique
 from suite.config.reading import read_yaml as read_yaml
 
+# Algorithms as the paper and the textbooks print them; `load` adds the names that a study gives.
+NAMES = {
+    "rmax": "R-max",
+    "rmax-cautious": "R-max, cautious",
+    "dyna-q": "Dyna-Q",
+    "optimistic-q": "optimistic Q",
+    "sarsa-lambda": "SARSA(\N{GREEK SMALL LETTER LAMDA})",
+    "cme-value-iteration": "CME value iteration",
+    "random-play": "random play",
+    "dqn-zoo-control": "DQN, zoo",
+}
+
 
 def load(path: str | Path) -> Study:
     """Read and check a study. Modules in its folder can be imported from then on."""
@@ -27,5 +38,11 @@ def load(path: str | Path) -> Study:
     if str(folder) not in sys.path:
         sys.path.insert(0, str(folder))
     baselines.register(study.classes, folder)
-    names.register({key: block.name for key, block in study.algorithms.items() if block.name})
+    NAMES.update({key: block.name for key, block in study.algorithms.items() if block.name})
     return study
+
+
+def algorithm_name(key: str) -> str:
+    """POWR for powr; DQN, zoo for dqn-zoo: what stands before the first hyphen is a name."""
+    name, _, variant = key.partition("-")
+    return NAMES.get(key) or name.upper() + (f", {variant}" if variant else "")

@@ -193,7 +193,7 @@ class Algorithm(Block):
         return self.model_dump(by_alias=True, include=keys, exclude_unset=True)
 
 
-class Evaluation(Block):
+class EvaluationProtocol(Block):
     episodes: Annotated[int, Field(ge=1, le=10_000)]
     first: Count
     per_decade: Annotated[int, Field(ge=1, le=1000)]
@@ -323,7 +323,7 @@ class Study(Block):
     replication: bool = False
     environments: Annotated[dict[Name, Environment], Field(min_length=1)]
     algorithms: Annotated[dict[Name, Algorithm], Field(min_length=1)]
-    evaluation: Evaluation
+    evaluation: EvaluationProtocol
     scales: Annotated[dict[Name, Scale], Field(min_length=1)]
     ablations: dict[Annotated[str, StringConstraints(pattern="^[a-z]+$")], Ablation] = {}
     multiverse: Multiverse | None = None

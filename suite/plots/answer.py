@@ -14,13 +14,13 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from suite.config import algorithm_name
 from suite.config.models import POWR
-from suite.names import algorithm_name
 from suite.plots import render
 from suite.plots.render import SMALL, looks
 from suite.plots.threshold_boxplots import draw_seeds
+from suite.results.arrivals import FIRST
 from suite.results.ranking import best_settings, ratio, ratios
-from suite.results.tables import FIRST
 
 TABLES = ("runs", "summary")
 ROW_HEIGHT = 0.29  # inches

@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
+from suite.config import algorithm_name
 from suite.config.models import DEEP_OF_SOURCE, KINDS, POWR, TEXTBOOK
-from suite.names import algorithm_name
 from suite.plots import render
 from suite.plots.render import FAINT, OF_KIND, Look, number
 from suite.results.ranking import CLOCK, SETTINGS, duration_text

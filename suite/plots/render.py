@@ -176,18 +176,15 @@ def number(value: float) -> str:
 
 
 def files(
-    draw: Callable[..., Figure],
-    tables: Iterable[pd.DataFrame],
-    base: Path,
-    formats: Iterable[str] = METADATA,
+    draw: Callable[..., Figure], tables: Iterable[pd.DataFrame], base: Path
 ) -> dict[Path, bytes]:
     """A figure of these tables in each format, by the path that ends so."""
     contents = {}
     with matplotlib.style.context(["default", STYLE]):
         figure = draw(*tables)
-        for kind in formats:
+        for kind, metadata in METADATA.items():
             buffer = io.BytesIO()
-            figure.savefig(buffer, format=kind, metadata=METADATA[kind])
+            figure.savefig(buffer, format=kind, metadata=metadata)
             contents[base.with_name(f"{base.name}.{kind}")] = buffer.getvalue()
     return contents
 

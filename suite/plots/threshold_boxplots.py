@@ -9,10 +9,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from suite.names import algorithm_name
+from suite.config import algorithm_name
 from suite.plots import render
 from suite.plots.render import FAINT, Look, looks
-from suite.results.tables import FIRST
+from suite.results.arrivals import FIRST
 
 TABLES = ("runs", "summary")
 BOX_HEIGHT = 0.6

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter
 
-from suite.names import algorithm_name
+from suite.config import algorithm_name
 from suite.plots import render
 from suite.plots.render import FAINT, Look, looks
 

@@ -27,9 +27,8 @@ from suite.claims.document import Document, load, load_deviations
 from suite.claims.judge import read_together
 from suite.claims.page import Rows, Tables
 from suite.command import make_parser, write_result
-from suite.config import Combination, Study
+from suite.config import Combination, Study, algorithm_name
 from suite.config.models import AUTHORS, DEEP_OF_SOURCE, KINDS, LIBRARY, POWR
-from suite.names import algorithm_name
 from suite.report import cards
 from suite.results import summary as summary_page
 from suite.results.ranking import cost_text, duration_text

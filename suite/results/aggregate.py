@@ -27,7 +27,7 @@ from suite.command import make_parser, write_result
 from suite.config import Combination, Run, Study
 from suite.results import arrivals
 from suite.results.ranking import cost, measured_by, rank, training_seconds
-from suite.results.run_file import Document, Provenance, read_run_file
+from suite.results.run_file import Provenance, Record, read_run_file
 from suite.results.summary import find_origins, render, summarise
 from suite.results.tables import to_csv
 
@@ -59,7 +59,7 @@ def aggregate(study: Study, scale: str, results: Path, partial: bool) -> dict[st
     return {f"{name}.csv": to_csv(table) for name, table in tables.items()} | page
 
 
-class Runs(NamedTuple):
+class FinishedRuns(NamedTuple):
     """Finished runs of a scale."""
 
     # The rows of all run files, with environment, algorithm, combination if settings vary, seed,
@@ -70,7 +70,7 @@ class Runs(NamedTuple):
     missing: list[Run]
 
 
-def read_runs(study: Study, scale: str, results: Path, partial: bool) -> Runs:
+def read_runs(study: Study, scale: str, results: Path, partial: bool) -> FinishedRuns:
     """Read and check every run file of a scale; a missing one is an error unless partial."""
     planned = [(each, run) for each in study.combinations(scale) for run in each.runs]
     missing = [run for _, run in planned if not (results / run.path).exists()]
@@ -94,11 +94,11 @@ def read_runs(study: Study, scale: str, results: Path, partial: bool) -> Runs:
     if scale in study.scales:  # in the others settings vary
         evaluations = evaluations.drop(columns="combination")
     missing.sort(key=lambda run: run.seed)
-    return Runs(evaluations, pd.DataFrame(training), origins, missing)
+    return FinishedRuns(evaluations, pd.DataFrame(training), origins, missing)
 
 
 def training_row(
-    combination: Combination, run: Run, document: Document, seconds: float
+    combination: Combination, run: Run, document: Record, seconds: float
 ) -> dict[str, Any]:
     """What a run took; `seconds` and `cpu_seconds` include evaluations."""
     first, last = document.evaluations[0], document.evaluations[-1]

@@ -6,7 +6,7 @@ on at most one evaluation in twenty falls below it. A run that never arrives is 
 budget, the column `timesteps`.
 
 "Never" is an empty cell in every table and NaN in every data frame. Only statistics that need an
-order see it as infinity, by `as_times`; `as_cells` is the way back.
+order see it as infinity, by `as_times`; `as_cell` is the way back.
 """
 
 from __future__ import annotations
@@ -18,10 +18,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from suite.results.statistics import censored_median, time_to_threshold
-from suite.results.tables import FIRST as FIRST
-from suite.results.tables import LASTING as LASTING
+from suite.results.statistics import time_to_threshold
 
+FIRST, LASTING = "first_arrival", "lasting_arrival"  # columns of timesteps
 # The columns of a run file that hold each policy's mean and exact return.
 POLICIES = {
     "deterministic": ("mean", "exact_return"),
@@ -63,20 +62,6 @@ def time_to_lasting(timesteps: ArrayLike, returns: ArrayLike, threshold: float) 
     return float(np.asarray(timesteps)[np.argmax(lasting)]) if lasting.any() else math.inf
 
 
-def judged_exactly(evaluations: pd.DataFrame) -> pd.DataFrame:
-    """The evaluations with the exact return in place of the played one, where it is known."""
-    exact = {
-        played: evaluations[known].fillna(evaluations[played])
-        for played, known in POLICIES.values()
-    }
-    return evaluations.assign(**exact)
-
-
-def second_half(evaluations: pd.DataFrame) -> pd.DataFrame:
-    """The evaluations in the second half of their runs, which all have the same budget."""
-    return evaluations[evaluations["timestep"] >= evaluations["timestep"].max() / 2]
-
-
 def select(
     table: pd.DataFrame,
     environment: str,
@@ -102,6 +87,6 @@ def as_cell(time: float) -> float:
     return math.nan if math.isinf(time) else time
 
 
-def median_cell(times: ArrayLike) -> float:
-    """Empty if half of the runs never arrive."""
-    return as_cell(censored_median(times))
+def median_cell(times: np.ndarray) -> float:
+    """The median, in which never is later than all; empty if half of the runs never arrive."""
+    return as_cell(float(np.median(times)))

@@ -13,9 +13,8 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from suite.config import Combination
+from suite.config import Combination, algorithm_name
 from suite.config.models import AUTHORS, DEEP, DEEP_OF_SOURCE, LIBRARY, POWR
-from suite.names import algorithm_name
 from suite.results import arrivals
 from suite.results.run_file import Spent
 from suite.training.evaluation import planned_grid

@@ -58,7 +58,7 @@ class Spent(Part):
     evaluation_cpu_seconds: Amount = math.nan
 
 
-class Document(Part):
+class Record(Part):
     """The JSON of a run, as far as it is read."""
 
     settings: dict[str, Any]
@@ -87,12 +87,10 @@ class RunFileError(SuiteError):
         super().__init__(f"{path}: {fault}. {remedy}")
 
 
-def read_run_file(
-    results: Path, run: Run, settings: dict[str, Any]
-) -> tuple[pd.DataFrame, Document]:
+def read_run_file(results: Path, run: Run, settings: dict[str, Any]) -> tuple[pd.DataFrame, Record]:
     """The evaluations of a run and the JSON beside them, after every check."""
     path = results / run.path
-    document = read_document(path)
+    document = read_record(path)
     recorded = dict(document.settings)
     identity = (recorded.pop("seed", None), document.digest, config.digest(recorded))
     if identity != (run.seed, run.digest, run.digest):
@@ -126,11 +124,11 @@ def read_run_file(
     return table.astype({"timestep": int, "episodes": int}), document
 
 
-def read_document(path: Path) -> Document:
+def read_record(path: Path) -> Record:
     """The JSON beside a run file; no part of a content that is wrong is shown."""
     name = path.with_suffix(".json").name
     try:
-        return Document.model_validate_json(path.with_suffix(".json").read_bytes())
+        return Record.model_validate_json(path.with_suffix(".json").read_bytes())
     except FileNotFoundError:
         raise RunFileError(path, f"{name} is missing") from None
     except pydantic.ValidationError as error:

@@ -16,10 +16,12 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import integrate, stats
+from scipy import stats
 
 LARGEST_ENUMERATED_SAMPLE = 10  # 92,378 distinct resamples
 LARGEST_ENUMERATED_PAIR = 7  # 1,716 distinct resamples of each, 2.9 million pairs
+CONFIDENCE = 0.95  # of every interval
+TAIL = (1 - CONFIDENCE) / 2
 
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -47,8 +49,8 @@ class Interval(NamedTuple):
 NO_INTERVAL = Interval(math.nan, math.nan)
 
 
-class Comparison(NamedTuple):
-    """How two samples compare: an effect and the exact one-sided p-value against chance."""
+class RankTest(NamedTuple):
+    """An effect and the exact one-sided p-value against chance."""
 
     effect: float
     p_value: float
@@ -59,39 +61,7 @@ class Estimate(NamedTuple):
     interval: Interval
 
 
-def interquartile_mean(values: ArrayLike, axis: int = -1) -> np.ndarray | float:
-    """Mean after dropping a quarter of the sample (rounded down) at each end."""
-    return stats.trim_mean(values, 0.25, axis=axis)
-
-
-def bootstrap_interval(
-    values: ArrayLike,
-    statistic: Callable[..., np.ndarray | float] = interquartile_mean,
-    confidence: float = 0.95,
-) -> Interval:
-    """Percentile bootstrap interval over all resamples, each with its multinomial probability.
-
-    Samples too large to enumerate are resampled by scipy with a fixed seed.
-    """
-    values = np.asarray(values, dtype=float)
-    if len(values) > LARGEST_ENUMERATED_SAMPLE:
-        return _drawn_interval([values], statistic, confidence)
-    indices, weights = _all_resamples(len(values))
-    replicates = np.asarray(statistic(values[indices], axis=-1))
-    return _weighted_percentiles(replicates, weights, confidence)
-
-
-def _drawn_interval(
-    samples: Sequence[np.ndarray], statistic: Callable[..., Any], confidence: float
-) -> Interval:
-    """The interval by random resamples, the same in each call."""
-    result = stats.bootstrap(
-        samples, statistic, confidence_level=confidence, method="percentile", rng=0
-    )
-    return Interval(*map(float, result.confidence_interval))
-
-
-def ratio(above: ArrayLike, below: ArrayLike) -> np.ndarray:
+def ratio(above: ArrayLike, below: ArrayLike = 1) -> np.ndarray:
     """above / below of numbers that are not negative, 1 where both are zero."""
     above, below = np.asarray(above, dtype=float), np.asarray(below, dtype=float)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -99,39 +69,35 @@ def ratio(above: ArrayLike, below: ArrayLike) -> np.ndarray:
 
 
 @remembered
-def bootstrap_ratio_interval(
-    first: ArrayLike,
-    second: ArrayLike,
-    statistic: Callable[..., np.ndarray],
-    confidence: float = 0.95,
-) -> Interval:
-    """Percentile bootstrap interval of statistic(first) / statistic(second), over all resamples.
+def bootstrap_interval(statistic: Callable[..., np.ndarray], *samples: ArrayLike) -> Interval:
+    """Percentile bootstrap interval over all resamples, each with its multinomial probability.
 
-    A statistic that never is negative. Larger samples are resampled by scipy with a fixed seed.
+    Of the statistic of one sample, or of the ratio of those of two, which are not negative. Samples
+    too large to enumerate are resampled by scipy with a fixed seed.
     """
-    first, second = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
-    if max(len(first), len(second)) > LARGEST_ENUMERATED_PAIR:
-        return _drawn_interval(
-            [first, second],
-            lambda x, y, axis: ratio(statistic(x, axis=axis), statistic(y, axis=axis)),
-            confidence,
+    arrays = [np.asarray(sample, dtype=float) for sample in samples]
+    largest = LARGEST_ENUMERATED_SAMPLE if len(arrays) == 1 else LARGEST_ENUMERATED_PAIR
+    if max(map(len, arrays)) > largest:
+        drawn = stats.bootstrap(
+            arrays,
+            lambda *resamples, axis: ratio(*(statistic(each, axis=axis) for each in resamples)),
+            confidence_level=CONFIDENCE,
+            method="percentile",
+            rng=0,
         )
-    first_indices, first_weights = _all_resamples(len(first))
-    second_indices, second_weights = _all_resamples(len(second))
-    above = statistic(first[first_indices], axis=-1)
-    below = statistic(second[second_indices], axis=-1)
-    return _weighted_percentiles(
-        ratio(above[:, None], below[None, :]).ravel(),
-        np.outer(first_weights, second_weights).ravel(),
-        confidence,
-    )
+        return Interval(*map(float, drawn.confidence_interval))
+    resampled = [_all_resamples(len(array)) for array in arrays]
+    indices, weights = zip(*resampled, strict=True)
+    pairs = zip(arrays, indices, strict=True)
+    replicates = np.ix_(*(statistic(array[chosen], axis=-1) for array, chosen in pairs))
+    probabilities = functools.reduce(np.multiply.outer, weights)
+    return _weighted_percentiles(ratio(*replicates).ravel(), probabilities.ravel())
 
 
-def _weighted_percentiles(values: np.ndarray, weights: np.ndarray, confidence: float) -> Interval:
+def _weighted_percentiles(values: np.ndarray, weights: np.ndarray) -> Interval:
     order = np.argsort(values, kind="stable")
     cumulative = np.cumsum(weights[order])
-    tail = (1 - confidence) / 2
-    low, high = np.searchsorted(cumulative, [tail, 1 - tail])
+    low, high = np.searchsorted(cumulative, [TAIL, 1 - TAIL])
     return Interval(float(values[order[low]]), float(values[order[high]]))
 
 
@@ -145,7 +111,7 @@ def _all_resamples(size: int) -> tuple[np.ndarray, np.ndarray]:
     return multisets, weights
 
 
-def probability_smaller(first: ArrayLike, second: ArrayLike) -> Comparison:
+def probability_smaller(first: ArrayLike, second: ArrayLike) -> RankTest:
     """P(first < second), ties counting half, with the exact one-sided Mann-Whitney p-value.
 
     Unlike scipy's exact method it is exact with ties too, which censored times always have.
@@ -158,11 +124,11 @@ def probability_smaller(first: ArrayLike, second: ArrayLike) -> Comparison:
     smallest = len(first) * (len(first) + 1)
     larger_pairs = (observed - smallest) / 2
     probability = 1 - larger_pairs / (len(first) * len(second))
-    return Comparison(float(probability), float(counts[: observed + 1].sum() / counts.sum()))
+    return RankTest(float(probability), float(counts[: observed + 1].sum() / counts.sum()))
 
 
 @remembered
-def improvement_interval(first: ArrayLike, second: ArrayLike, confidence: float = 0.95) -> Interval:
+def improvement_interval(first: ArrayLike, second: ArrayLike) -> Interval:
     """Percentile bootstrap interval of P(first < second), ties counting half, over all resamples.
 
     The probability of improvement as rliable defines it, where fewer is better.
@@ -180,7 +146,7 @@ def improvement_interval(first: ArrayLike, second: ArrayLike, confidence: float 
     won = np.rint(2.0 * halves[0] @ wins @ halves[1].T.astype(float)).astype(int)
     probabilities = np.bincount(won.ravel(), np.outer(*weights).ravel())
     values = np.arange(len(probabilities)) / (2 * len(first) * len(second))
-    return _weighted_percentiles(values, probabilities, confidence)
+    return _weighted_percentiles(values, probabilities)
 
 
 @remembered
@@ -215,13 +181,13 @@ def _rank_sum_counts(ranks: np.ndarray, size: int) -> np.ndarray:
     return counts[size]
 
 
-def shift(first: ArrayLike, second: ArrayLike, confidence: float = 0.95) -> Estimate:
+def shift(first: ArrayLike, second: ArrayLike) -> Estimate:
     """How much larger `first` is: the Hodges-Lehmann shift and its exact interval.
 
     The estimate is the median of all pairwise differences; the interval inverts the Mann-Whitney
     test. A pair of two infinite values says nothing: its difference counts as minus infinity for
     the lower end, as 0 for the estimate and as infinity for the upper end. Where the samples are
-    too small for the confidence asked, the interval has no ends.
+    too small for the confidence, the interval has no ends.
     """
     first, second = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     with np.errstate(invalid="ignore"):
@@ -231,7 +197,7 @@ def shift(first: ArrayLike, second: ArrayLike, confidence: float = 0.95) -> Esti
         known = np.where(np.isnan(differences), value_of_unknown, differences)
         return np.sort(known, axis=None)
 
-    rank = _mann_whitney_rank(len(first), len(second), confidence)
+    rank = _mann_whitney_rank(len(first), len(second))
     value = float(np.median(ordered(0.0)))
     if rank == 0:
         return Estimate(value, Interval(-math.inf, math.inf))
@@ -239,9 +205,9 @@ def shift(first: ArrayLike, second: ArrayLike, confidence: float = 0.95) -> Esti
     return Estimate(value, Interval(float(low), float(high)))
 
 
-def speed_up(slower: ArrayLike, faster: ArrayLike, confidence: float = 0.95) -> Estimate:
+def speed_up(slower: ArrayLike, faster: ArrayLike) -> Estimate:
     """How many times longer `slower` takes: the shift of log times, as a ratio."""
-    value, interval = shift(np.log(slower), np.log(faster), confidence)
+    value, interval = shift(np.log(slower), np.log(faster))
     return Estimate(float(np.exp(value)), Interval(*map(float, np.exp(interval))))
 
 
@@ -257,45 +223,17 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return corrected.tolist()
 
 
-def _mann_whitney_rank(first: int, second: int, confidence: float) -> int:
-    """Largest k with P(U < k) <= (1 - confidence) / 2: the k-th smallest pair bounds the shift."""
+def _mann_whitney_rank(first: int, second: int) -> int:
+    """Largest k with P(U < k) <= TAIL: the k-th smallest pair bounds the shift."""
     counts = _rank_sum_counts(np.arange(1, first + second + 1), first)
     below = np.concatenate([[0], np.cumsum(counts[first * (first + 1) // 2 :])]) / counts.sum()
-    return int(np.searchsorted(below, (1 - confidence) / 2, side="right") - 1)
+    return int(np.searchsorted(below, TAIL, side="right") - 1)
 
 
 def time_to_threshold(timesteps: ArrayLike, returns: ArrayLike, threshold: float) -> float:
     """Timesteps of the first evaluation at or above the threshold; infinite if there is none."""
     arrived = np.asarray(returns, dtype=float) >= threshold
     return float(np.asarray(timesteps)[np.argmax(arrived)]) if arrived.any() else math.inf
-
-
-def censored_median(times: ArrayLike) -> float:
-    """Median in which a run that never arrived is later than all; infinite if half never did."""
-    return float(np.median(np.asarray(times, dtype=float)))
-
-
-def median_coverage(size: int, confidence: float = 0.95) -> float:
-    """The probability that `median_interval` of a sample of this size holds the median, exactly."""
-    outside = int(stats.binom.ppf((1 - confidence) / 2, size, 0.5))
-    return float(1 - 2 * stats.binom.cdf(outside - 1, size, 0.5)) if outside else math.nan
-
-
-def median_interval(times: ArrayLike, confidence: float = 0.95) -> Interval:
-    """Distribution-free interval of the median by order statistics; NaN if the sample is too small.
-
-    With seven seeds it reaches from the first to the last run; `median_coverage` has its coverage.
-    """
-    times = np.asarray(times, dtype=float)
-    interval = stats.quantile_test(times, p=0.5).confidence_interval(confidence)
-    return Interval(float(interval.low), float(interval.high))
-
-
-def area_under_curve(timesteps: ArrayLike, returns: ArrayLike) -> float:
-    """Average return over the logarithm of time, by the trapezoidal rule."""
-    log_time = np.log10(np.asarray(timesteps, dtype=float))
-    area = integrate.trapezoid(np.asarray(returns, dtype=float), log_time)
-    return float(area / (log_time[-1] - log_time[0]))
 
 
 @remembered

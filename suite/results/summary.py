@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
-from suite import markdown
-from suite.config import Combination, Run, Study
+from suite.config import Combination, Run, Study, algorithm_name
 from suite.config.models import Environment
-from suite.names import algorithm_name
 from suite.results import arrivals, statistics
 from suite.results.run_file import Provenance
+from suite.results.tables import to_markdown
 from suite.training import environments
 from suite.training.evaluation import planned_grid
 
@@ -33,7 +34,7 @@ LEGEND = (
     "says little if it is among the last of its run. A run that never arrives counts as later than "
     "all others (`>` its timesteps); none is dropped. The interval of a median is that of the "
     "order statistics that cover it in 95% of cases or more; with seven seeds it reaches from the "
-    f"first run to the last and covers it in {statistics.median_coverage(7):.1%}. IQM is the "
+    f"first run to the last and covers it in {1 - 2**-6:.1%}. IQM is the "
     "interquartile mean over seeds with its 95% percentile bootstrap interval, which holds the "
     "truth in 91% of cases with seven seeds of a normal distribution. No interval is given for "
     f"fewer than {FEWEST_SEEDS_FOR_INTERVAL} seeds, whose whole range misses the median in more "
@@ -113,7 +114,8 @@ def _times(runs: pd.DataFrame) -> dict[str, float]:
 
 
 def _median(name: str, times: np.ndarray) -> dict[str, float]:
-    interval = statistics.median_interval(times)
+    # By the order statistics, NaN for too few seeds.
+    interval = stats.quantile_test(times, p=0.5).confidence_interval()
     return {
         name: arrivals.median_cell(times),
         f"{name}_low": arrivals.as_cell(interval.low),
@@ -127,9 +129,10 @@ def _range(name: str, values: pd.Series) -> dict[str, float]:
 
 def _interquartile(values: pd.Series) -> dict[str, float]:
     enough = len(values) >= FEWEST_SEEDS_FOR_INTERVAL
-    interval = statistics.bootstrap_interval(values) if enough else statistics.NO_INTERVAL
+    mean = partial(stats.trim_mean, proportiontocut=0.25)
+    interval = statistics.bootstrap_interval(mean, values) if enough else statistics.NO_INTERVAL
     return {
-        "final_iqm": float(statistics.interquartile_mean(values)),
+        "final_iqm": float(mean(values)),
         "final_iqm_low": interval.low,
         "final_iqm_high": interval.high,
     }
@@ -171,16 +174,16 @@ def render(summary: pd.DataFrame, scale: str, missing: Sequence[Run], origins: p
     runs, due = planned["seeds"].sum(), planned["seeds_planned"].sum()
     again = f" `snakemake --cores N --config scale={scale}` trains the others." if missing else ""
     parts = [f"# Results at the scale {scale}", f"{runs} of {due} runs.{again}"]
-    parts += [OVERVIEW_TITLE, markdown.table(overview(summary))]
+    parts += [OVERVIEW_TITLE, to_markdown(overview(summary))]
     if missing:
         listed = "\n".join(f"- `{run.path}`" for run in missing)
         parts.append(f"<details><summary>Missing runs</summary>\n\n{listed}\n\n</details>")
     for environment, rows in summary.groupby("environment", sort=False):
-        parts += [f"## {environment}", *map(markdown.table, (times(rows), returns(rows)))]
+        parts += [f"## {environment}", *map(to_markdown, (times(rows), returns(rows)))]
         parts += filter(None, [bounds_text(rows)])
     table = [origins.columns, *origins.astype(str).itertuples(index=False)]
     parts += ["## How to read it", LEGEND]
-    parts += ["## Where the results came from", markdown.table(table)]
+    parts += ["## Where the results came from", to_markdown(table)]
     return "\n\n".join(parts) + "\n"
 
 

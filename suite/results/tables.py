@@ -1,7 +1,8 @@
-"""Reading back the tables of a scale, from which everything after `aggregate` is made."""
+"""The tables of a scale, from which everything after `aggregate` is made, and how to print them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -9,9 +10,7 @@ import pandas as pd
 
 from suite import SuiteError
 from suite.config import Run, Study
-
-# Timesteps of arrivals; an empty cell means never.
-FIRST, LASTING = "first_arrival", "lasting_arrival"
+from suite.results.arrivals import FIRST, LASTING
 
 
 class Results(NamedTuple):
@@ -54,3 +53,10 @@ def read_results(study: Study, scale: str, folder: Path) -> Results:
 
 def to_csv(table: pd.DataFrame) -> str:
     return table.to_csv(index=False, lineterminator="\n")
+
+
+def to_markdown(rows: Sequence[Sequence[str]]) -> str:
+    """The first row is the head."""
+    head, *body = rows
+    lines = [head, ["---"] * len(head), *body]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)

@@ -34,7 +34,7 @@ class Inequality(NamedTuple):
         return self.left <= self.right
 
 
-class Case(NamedTuple):
+class Example(NamedTuple):
     """What is printed and, where there is one, what holds in its place."""
 
     printed: Inequality
@@ -56,7 +56,7 @@ def unvisited_state() -> tuple[TabularMDP, WorldModel, NDArray, float]:
     return truth, model, np.ones((3, 1)), 0.1
 
 
-def simulation_lemma(scale: float = 1.0) -> Case:
+def simulation_lemma(scale: float = 1.0) -> Example:
     """Lemma 8: |<psi, (T - T_n) v>| is at most ||T - T_n||_HS ||v||_F ||psi||.
 
     Printed is the uniform norm of v in place of ||v||_F ||psi||. With phi = `scale` times the
@@ -79,7 +79,7 @@ def simulation_lemma(scale: float = 1.0) -> Case:
         for norm_of_v in (largest_value, values * largest_feature)
     )
     what = "error of the action values"
-    return Case(
+    return Example(
         Inequality(what, error, printed),
         Inequality(f"{what}, with the norm of v in F", error, corrected),
     )
@@ -118,39 +118,39 @@ def absorbing_descent(steps: int) -> tuple[list[float], list[float]]:
     return objectives, errors
 
 
-def monotone_step() -> Case:
+def monotone_step() -> Example:
     """Proof of Thm. 7: J(pi_t) <= J(pi_T) + eps_t + eps_T, by Eq. (B.6) for estimated values."""
     objectives, errors = absorbing_descent(steps=50)
-    return Case(Inequality("J(pi_0)", objectives[0], objectives[-1] + errors[0] + errors[-1]))
+    return Example(Inequality("J(pi_0)", objectives[0], objectives[-1] + errors[0] + errors[-1]))
 
 
 SWAP = np.array([[0.0, 1.0], [1.0, 0.0]])
 
 
-def markov_operator() -> Case:
+def markov_operator() -> Example:
     """Prop. A.2: two states, one action, P swaps the states.
 
     P is positive and maps 1 to 1, but with one action the only policy operator is the identity.
     """
     probabilities = SWAP @ np.ones((2, 1))  # pi_P(B|x) = (P 1_(X x B))(x)
     distance = uniform_norm(SWAP - np.diag(probabilities[:, 0]))
-    return Case(Inequality("distance of P to the policy operator made of it", distance, 0.0))
+    return Example(Inequality("distance of P to the policy operator made of it", distance, 0.0))
 
 
-def sobolev_policy() -> Case:
+def sobolev_policy() -> Example:
     """Thm. 5 for s = 1/5 on a line: with unbounded action values the step leaves the space."""
     what = "growth of the squared norm of the next policy as the grid is refined"
     unbounded, bounded = (
         float(sobolev.growth_in_step(step)[-1])
         for step in (sobolev.unbounded_step, sobolev.bounded_step)
     )
-    return Case(
+    return Example(
         Inequality(f"{what}, unbounded q", unbounded, 1.0),
         Inequality(f"{what}, bounded q", bounded, 1.0),
     )
 
 
-def sign_of_the_simulation_lemma() -> Case:
+def sign_of_the_simulation_lemma() -> Example:
     """Lemma A.6: one state, gamma = 1/2, r = 1, and T_1 = 0.4, T_2 = 0, both less than gamma."""
     gamma, T1, T2, r = 0.5, 0.4, 0.0, 1.0
     q1, q2 = r / (1 - gamma * T1), r / (1 - gamma * T2)
@@ -159,20 +159,22 @@ def sign_of_the_simulation_lemma() -> Case:
         for difference in (T2 - T1, T1 - T2)
     )
     what = "difference of both sides"
-    return Case(
+    return Example(
         Inequality(what, printed, ROUNDING),
         Inequality(f"{what}, with the other sign", corrected, ROUNDING),
     )
 
 
-def condition_of_the_inverse() -> Case:
+def condition_of_the_inverse() -> Example:
     """Lemma A.5 (5) asks for gamma < ||X||, where gamma ||X|| < 1 is meant: one state, X = 3."""
     gamma, X = 0.5, 3.0
     inverse = 1 / (1 - gamma * X)
-    return Case(Inequality("norm of (Id - gamma X P)^-1", abs(inverse), 1 / (1 - gamma * abs(X))))
+    return Example(
+        Inequality("norm of (Id - gamma X P)^-1", abs(inverse), 1 / (1 - gamma * abs(X)))
+    )
 
 
-def kernel_smoothness() -> Case:
+def kernel_smoothness() -> Example:
     """Section 5: exp(-|x|) belongs to W^(2, s) with s = ceil(d/2); in the plane s is 3/2.
 
     The Fourier transform of a kernel of W^(2, s) is c (1 + w^2)^-s.
@@ -183,13 +185,13 @@ def kernel_smoothness() -> Case:
     ]
     smoothness = -np.diff(np.log(transforms))[0] / np.diff(np.log(1 + frequencies**2))[0]
     what = "distance of the smoothness in the plane to "
-    return Case(
+    return Example(
         Inequality(f"{what}ceil(d/2)", float(abs(smoothness - 1)), 1e-6),
         Inequality(f"{what}(d + 1)/2", float(abs(smoothness - 3 / 2)), 1e-6),
     )
 
 
-def index_of_algorithm_1() -> Case:
+def index_of_algorithm_1() -> Example:
     """The loop calls softmax(eta H C_t) pi_(t+1). By Eq. (15) and the last line it is pi_t."""
     states, actions = np.array([[0.0], [1.0], [0.5]]), np.array([0, 1, 1])
     model = WorldModel(Exponential(1.0), 2, regularization=0.1)
@@ -198,10 +200,10 @@ def index_of_algorithm_1() -> Case:
     q = model.action_values(lambda x: np.full((len(x), 2), 0.5), 0.5)
     distance = float(np.abs(first - kl_step(first, q(states), 1)).max())
     what = "distance of the policy of the loop's first pass to pi_1 of Eq. (15)"
-    return Case(Inequality(what, distance, ROUNDING))
+    return Example(Inequality(what, distance, ROUNDING))
 
 
-COUNTEREXAMPLES: dict[str, Callable[[], Case]] = {
+COUNTEREXAMPLES: dict[str, Callable[[], Example]] = {
     example.__name__: example
     for example in (
         simulation_lemma,

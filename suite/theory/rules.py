@@ -45,7 +45,7 @@ class Outcome(NamedTuple):
     findings: Sequence[Finding]
 
 
-class Table(Block):
+class TableEnvironment(Block):
     """An environment with a transition table."""
 
     id: str
@@ -55,7 +55,7 @@ class Table(Block):
 Gamma = Annotated[float, Field(gt=0, lt=1)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 AtLeastTwo = Annotated[int, Field(ge=2)]
-Tables = Annotated[list[Table], Field(min_length=1)]
+Tables = Annotated[list[TableEnvironment], Field(min_length=1)]
 Counts = Annotated[list[Count], Field(min_length=1)]
 Positives = Annotated[list[Positive], Field(min_length=1)]
 
@@ -79,7 +79,7 @@ def theorem(verdict: str) -> Callable[[Callable[..., Iterator[Finding]]], Rule]:
     return decorate
 
 
-def tabular_mdps(models: Iterable[Table]) -> Iterator[tuple[str, TabularMDP]]:
+def tabular_mdps(models: Iterable[TableEnvironment]) -> Iterator[tuple[str, TabularMDP]]:
     for model in models:
         settings = ", ".join(f"{key}={value}" for key, value in model.kwargs.items())
         env = gymnasium.make(model.id, **model.kwargs)

@@ -9,7 +9,7 @@ from suite.claims.document import Case
 from suite.claims.evaluations import Evaluations
 from suite.claims.rules import FAILS, HOLDS, UNDECIDED
 from tests.claims.test_rules import SPREAD, reaching_at
-from tests.support.pointers import ROOT
+from tests.support.run_files import ROOT
 
 TEXT = document.load(ROOT / "claims.yaml")
 RANDOM, FIXED = Case("random", "authors"), Case("fixed", "authors")
@@ -80,8 +80,11 @@ def test_tables_and_words_say_what_was_judged(tables):
 
 
 def test_counts_of_seeds_are_told_by_count():
-    counts = page.short_counts("POWR 7 of 7, DQN 7 of 7, A2C 0 of 7")
-    assert counts == "POWR, DQN 7 of 7; A2C 0 of 7"
+    effects = ["POWR 7 of 7, DQN 7 of 7, A2C 0 of 7", "POWR 7 of 7, DQN 6 of 7, A2C 0 of 7"]
+    cells = pd.DataFrame({"case": ["authors' settings", "fixed starts"], "effect": effects})
+    assert page.counts(cells) == "fixed starts: POWR 7 of 7; DQN 6 of 7; A2C 0 of 7"
+    cells["effect"] = ["PPO 0 of 7", "PPO 4 of 7"]
+    assert page.counts(cells) == "authors' settings: PPO 0 of 7. fixed starts: PPO 4 of 7"
 
 
 def test_generated_parts_replace_what_is_between_their_comments():

@@ -1,7 +1,5 @@
 """A tiny study run without disturbance, and copies of its folder to disturb."""
 
-import shutil
-
 import pytest
 
 from tests.faults.study import EVERYTHING, Study
@@ -52,10 +50,3 @@ def fresh(reference, tmp_path):
         return Study(folder, reference.expected)
 
     return copy
-
-
-@pytest.fixture
-def finished(reference, tmp_path):
-    """A copy of the study's folder after the undisturbed run."""
-    shutil.copytree(reference.folder, tmp_path / "finished", symlinks=True)
-    return Study(tmp_path / "finished", reference.expected)

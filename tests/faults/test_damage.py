@@ -7,30 +7,10 @@ import subprocess
 import pytest
 
 from tests.faults.study import wait_for_end, wait_for_training
-from tests.workflow.repository import jobs, trained
 
 pytestmark = pytest.mark.faults
 
 AGGREGATE = ("--", "results/tiny/summary.md")
-
-
-def test_a_damaged_run_file_is_named_and_nothing_is_made_of_it(finished):
-    path = finished.run_files()[-1]
-    name = str(path.relative_to(finished.folder))
-    path.write_text(path.read_text()[:-20])
-    done = finished.snakemake(*AGGREGATE)
-    assert done.returncode != 0
-    assert f"{name}: " in done.stderr
-    assert "Delete it and the .json beside it, and run again" in done.stderr
-    for table in ("curves.csv", "runs.csv", "summary.csv", "summary.md"):
-        assert not (finished.folder / "results" / "tiny" / table).exists()
-    assert not trained(jobs(done.stderr))
-    for suffix in (".csv", ".json"):
-        path.with_suffix(suffix).unlink()
-    done = finished.snakemake(*AGGREGATE)
-    assert done.returncode == 0, done.stderr
-    assert len(trained(jobs(done.stderr))) == 1
-    assert finished.results() == finished.expected
 
 
 @pytest.fixture

@@ -95,30 +95,3 @@ def test_stopping_by_signal(fresh, signum, message):
         assert "Traceback" not in errors, errors
         assert study.leftovers() == []
         study.finish(study.check_finished())
-
-
-@pytest.mark.slow
-def test_sigterm_again_and_again(fresh):
-    """At the moments in which the main thread holds the lock that the handler of SIGTERM takes."""
-    rng = random.Random(9)  # noqa: S311
-    study, kept = fresh("stopped"), {}
-    for moment in ("Select jobs to execute", "Finished jobid") * 2:
-        process = study.start(*EVERYTHING, cores=2)
-        wait_for_line(process, moment)
-        for _ in range(10):
-            process.terminate()
-            time.sleep(rng.uniform(0, 0.01))
-        errors = wait_for_end(process)
-        assert process.returncode > 0, errors
-        assert GRACEFUL in errors, errors
-        assert study.leftovers() == []
-        kept |= study.check_finished()
-    assert kept
-    study.finish(kept)
-
-
-def wait_for_line(process, text):
-    for line in process.stderr:
-        if text in line:
-            return
-    pytest.fail(f"snakemake never said {text!r}")

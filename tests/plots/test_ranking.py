@@ -69,12 +69,3 @@ def test_bounds_and_missing_runs_are_written(panel):
     assert written.count("> 10,000") == written.count("> 10 min") == 2
     assert {"1 of 3", "0 of 3", "no run", "2 seeds so far"} <= set(written)
     assert {"≤ 2 min", "1.5 s"} <= set(written)  # by the clock, and by the CPU
-
-
-def test_environments_may_stand_side_by_side(table):
-    both = pd.concat([table, table.assign(environment="Lake"), table.assign(environment="Cliff")])
-    figure = draw(both, columns=2)
-    titles = [panel.get_title(loc="left") for panel in figure.axes]
-    names = "Taxi-v3", "Lake", "Cliff"
-    assert titles == [f"{name}, return 6: POWR, greedy is quickest" for name in names]
-    assert figure.axes[0].get_gridspec().ncols == 2

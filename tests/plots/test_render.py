@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import shutil
 import subprocess
 import sys
 
@@ -13,22 +14,21 @@ from matplotlib.colors import to_rgb
 from suite.config.models import AUTHORS, DEEP_OF_SOURCE, LIBRARY
 from suite.plots import render
 from suite.plots.render import KNOWN, SPARE, looks
-
-from .test_paper_figures import make_tables
+from tests.support.run_files import ROOT
 
 
 @pytest.fixture
 def results(tmp_path):
-    (tmp_path / "tiny").mkdir()
-    for name, table in make_tables()._asdict().items():
-        table.to_csv(tmp_path / "tiny" / f"{name}.csv", index=False)
+    (tmp_path / "paper").mkdir()
+    for name in ("curves", "runs", "summary"):
+        shutil.copy(ROOT / f"results/paper/{name}.csv", tmp_path / "paper")
     return tmp_path
 
 
 @pytest.mark.parametrize("figure", render.OF_PAPER)
 def test_drawn_twice_is_byte_identical(figure, results):
     """Also in another process, which hashes strings differently."""
-    options = ["--scale", "tiny", "--results", str(results), "--out-dir"]
+    options = ["--scale", "paper", "--results", str(results), "--out-dir"]
     assert render.main([figure, *options, str(results / "first")]) == 0
     subprocess.run(
         [sys.executable, "-m", "suite", "figure", figure, *options, str(results / "second")],
@@ -47,42 +47,32 @@ def test_drawn_twice_is_byte_identical(figure, results):
     ("source", "powr"), [(LIBRARY, ["powr"]), (AUTHORS, ["powr", "powr-greedy"])]
 )
 def test_the_papers_figures_show_sampled_powr_first_and_greedy_baselines(source, powr):
-    tables = [
-        pd.concat([each, each.assign(policy="sampled")], ignore_index=True)
-        for each in make_tables()
-    ]
-    tables[-1] = tables[-1].replace({"kind": {DEEP_OF_SOURCE[LIBRARY]: DEEP_OF_SOURCE[source]}})
-    *_, summary = render.of_paper(tables, source)
-    assert list(looks(summary["algorithm"])) == [*powr, "dqn-tuned"]
-    policies = summary.groupby("algorithm")["policy"].unique().map(list).to_dict()
-    assert policies["powr"] == ["sampled"]
-    assert policies["dqn-tuned"] == policies.get("powr-greedy", ["deterministic"])
+    (summary,) = render.of_paper([pd.read_csv(ROOT / "results/paper/summary.csv")], source)
+    assert list(looks(summary["algorithm"])) == [*powr, "a2c", "dqn", "ppo", "trpo"]
+    policies = summary.groupby("algorithm")["policy"].unique().map(list)
+    assert policies.pop("powr") == ["sampled"]
+    assert policies.tolist() == [["deterministic"]] * len(policies)
+    kinds = summary.loc[~summary["algorithm"].isin(powr), "kind"]
+    assert set(kinds) == {DEEP_OF_SOURCE[source]}
 
 
 def test_the_authors_version_has_a_name_of_its_own(results):
-    options = ["threshold_boxplots", "--scale", "tiny", "--results", str(results)]
+    options = ["threshold_boxplots", "--scale", "paper", "--results", str(results)]
     assert render.main([*options, "--authors"]) == render.main(options) == 0
-    drawn = results / "tiny" / "threshold_boxplots.svg"
-    authors = results / "tiny" / "threshold_boxplots_authors.svg"
+    drawn = results / "paper" / "threshold_boxplots.svg"
+    authors = results / "paper" / "threshold_boxplots_authors.svg"
     assert drawn.read_text() != authors.read_text()
 
 
 def test_a_table_that_cannot_be_drawn_is_one_message(results, capsys):
-    options = ["training_curves", "--scale", "tiny", "--results", str(results)]
-    path = results / "tiny" / "summary.csv"
+    options = ["training_curves", "--scale", "paper", "--results", str(results)]
+    path = results / "paper" / "summary.csv"
     pd.read_csv(path).assign(kind="textbook").to_csv(path, index=False)
     for spoil in (lambda: None, lambda: path.write_bytes(b"a,b\n1,2\n1,2,3\n"), path.unlink):
         spoil()
         assert render.main(options)
         (line,) = capsys.readouterr().err.splitlines()
         assert "summary.csv" in line
-
-
-def test_more_environments_than_fit_in_a_row():
-    figure, panels = render.make_panels(["a", "b", "c", "d"], height=2)
-    assert [panel.get_title() for panel in panels] == ["a", "b", "c", "d"]
-    assert len(figure.axes) == 4
-    assert figure.get_size_inches().tolist() == [5.5, 4]
 
 
 ALL = [*KNOWN.values(), *SPARE]
@@ -123,15 +113,3 @@ def test_all_pairs_of_colours_stay_apart(looks, apart, sight):
     """Without the shapes; a just noticeable difference is about 2."""
     for first, second in itertools.combinations([look.colour for look in looks], 2):
         assert np.linalg.norm(lab(first, sight) - lab(second, sight)) > apart
-
-
-def test_looks_differ_also_in_grey_print_and_stay_as_they_are():
-    lightness = sorted(lab(look.colour, "usual")[0] for look in KNOWN.values())
-    assert min(np.diff(lightness)) > 12
-    for attribute in ("colour", "dashes", "marker"):
-        assert len({getattr(look, attribute) for look in ALL}) == len(ALL)
-    assert looks(["powr", "dqn-tuned", "dqn"]) == {
-        "powr": KNOWN["powr"],
-        "dqn-tuned": SPARE[0],
-        "dqn": KNOWN["dqn"],
-    }

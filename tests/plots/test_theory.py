@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 from suite.plots import theory
-from suite.theory import tables as computed
 
 FOLDER = Path(__file__).parents[2] / "results/theory"
 
@@ -61,7 +60,3 @@ def test_the_title_says_that_the_bounds_hold_only_if_all_do(tables):
     beyond = tables["estimation"].copy()
     beyond.loc[0, "error"] = 2 * beyond.loc[0, "bound"]
     assert not title(estimation=beyond)
-
-
-def test_note_speaks_of_what_was_computed():
-    assert f"over {computed.SEEDS} MDPs or seeds" in theory.NOTE

@@ -17,10 +17,10 @@ from powr.kernels import (
     Gaussian,
     Kernel,
     Matern52,
+    check_kernel,
     diagonal,
     expansion,
 )
-from powr.validation import check_kernel
 from powr.world_model import WorldModel
 
 rng = np.random.default_rng(0)

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from powr.data import StateIndex
-from powr.functions import Table, expand
-from powr.kernels import Dirac, Exponential
+from powr.kernels import Dirac, Exponential, Table, expand
 from powr.mirror_descent import TablePolicy, make_policy, softmax
 
 rng = np.random.default_rng(0)

@@ -1,10 +1,8 @@
 """The report in a real browser, on a laptop and on a phone: make report-test."""
 
-import shutil
-
 import pandas as pd
 import pytest
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
 from tests.support.replication import ROOT
 
@@ -31,21 +29,6 @@ elements => {
 }
 """
 TEXTS = "p, li, small, figcaption, a, summary, th, td, label, button, legend, .badge"
-
-
-@pytest.fixture(scope="module")
-def browser():
-    program = shutil.which("chromium") or shutil.which("chromium-browser")
-    if program is None:
-        pytest.exit(
-            "Chromium is not installed: run `apt-get install chromium` (Debian) or "
-            "`apt-get install chromium-browser` (Ubuntu)",
-            returncode=1,
-        )
-    with sync_playwright() as driver:
-        started = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        yield started
-        started.close()
 
 
 @pytest.fixture
@@ -110,16 +93,6 @@ class TestReading:
         if name == "quicker":
             expect(details.locator("table")).to_be_visible()
 
-    def test_links_within_the_page_open_and_grey_nothing(self, page):
-        page.locator("#quicker summary").click()
-        page.locator("#quicker").get_by_role("link", name="ice-not-slippery").click()
-        target = page.locator("#deviation-ice-not-slippery")
-        expect(target).to_be_in_viewport()
-        background = "element => getComputedStyle(element).backgroundColor"
-        assert page.locator("#more").evaluate(background) == "rgba(0, 0, 0, 0)"
-        target.get_by_role("link").first.click()
-        expect(page.locator("#quicker")).to_be_in_viewport()
-
     @pytest.mark.parametrize("scheme", ["light", "dark"])
     def test_text_stands_out(self, page, scheme):
         page.emulate_media(color_scheme=scheme)
@@ -140,14 +113,6 @@ def threshold(page, number):
 
 
 class TestExploring:
-    def test_three_charts_stand_side_by_side_or_below_each_other(self, visit, quick):
-        for size, rows in (("laptop", 1), ("phone", 3)):
-            boxes = [
-                each.bounding_box() for each in visit(quick, size=size).locator(".curves").all()
-            ]
-            assert len({round(box["y"]) for box in boxes}) == rows
-            assert min(box["width"] for box in boxes) > 330
-
     def test_a_drag_moves_the_threshold_and_what_follows_from_it(self, page, tmp_path):
         assert threshold(page, 1) == 6
         grip = page.locator(".handle span").nth(1)
@@ -200,14 +165,6 @@ class TestExploring:
         files = (ROOT / "results/fixed-starts/Taxi-v3-fixed/powr").glob("seed0-*.csv")
         due = pd.read_csv(next(files))["sampled_mean"]
         assert powr.loc[powr["seed"] == 0, "return"].tolist() == due.tolist()
-
-    def test_charts_and_figures_are_downloaded(self, page, quick, tmp_path):
-        for chart in ("curves", "points"):
-            path = download(page, f"button[data-chart={chart}][data-as=png]", tmp_path)
-            assert path.read_bytes().startswith(b"\x89PNG")
-        page.locator("#figures summary").click()
-        path = download(page, "button[data-figure=training_curves]", tmp_path)
-        assert path.read_bytes() == quick.with_name("training_curves.svg").read_bytes()
 
     def test_seeds_are_shown_on_hover(self, page):
         chart = page.locator(".curves .u-over").first

@@ -22,23 +22,23 @@ def with_cpu(spent):
 
 
 @pytest.fixture(scope="module")
-def table(tmp_path_factory):
+def tables(tmp_path_factory):
     """POWR takes 0.1 s per timestep and DQN 0.01 s, an evaluation takes 2 s."""
     results = tmp_path_factory.mktemp("results")
     for seed, means in enumerate((EARLY, EARLY, LATE)):
-        run = run_of("FrozenLake-v1", "powr", seed)
-        write_run(results, run, csv_text(means), **with_cpu(clock(means, 0.1, 2.0)))
+        spent = {**with_cpu(clock(means, 0.1, 2.0)), "peak_memory_bytes": (1 + seed) * 50_000_000}
+        write_run(results, run_of("FrozenLake-v1", "powr", seed), csv_text(means), **spent)
     for seed, means in enumerate((LATE, NEVER, NEVER)):
         run = run_of("FrozenLake-v1", "dqn", seed)
         write_run(results, run, csv_text(means), **clock(means, 0.01, 2.0))
     files = aggregate.aggregate(STUDY, "tiny", results, partial=True)
-    return pd.read_csv(io.StringIO(files["ranking.csv"]))
+    return {name: pd.read_csv(io.StringIO(files[f"{name}.csv"])) for name in ("ranking", "cost")}
 
 
 @pytest.fixture(scope="module")
-def rows(table):
+def rows(tables):
     key = ["environment", "algorithm", "policy"]
-    return {tuple(row[name] for name in key): row for row in table.to_dict("records")}
+    return {tuple(row[name] for name in key): row for row in tables["ranking"].to_dict("records")}
 
 
 def test_times_over_seeds(rows):
@@ -64,20 +64,8 @@ def test_seconds_leave_out_evaluations_and_by_cpu_the_start_of_python(rows):
     assert powr["seconds_in_all"] == pytest.approx(10 + 245)
 
 
-@pytest.fixture
-def results(tmp_path):
-    """A timestep takes POWR 0.1 s and DQN 0.01 s, an evaluation takes 2 s."""
-    means = dict.fromkeys((100, 1000, 5000), 0.0)
-    for algorithm, seconds in (("powr", 0.1), ("dqn", 0.01)):
-        for seed in range(3):
-            spent = {**clock(means, seconds, 2.0), "peak_memory_bytes": (1 + seed) * 50_000_000}
-            write_run(tmp_path, run_of("FrozenLake-v1", algorithm, seed), csv_text(means), **spent)
-    return tmp_path
-
-
-def test_evaluations_are_no_part_of_the_speed(results):
-    files = aggregate.aggregate(STUDY, "tiny", results, partial=True)
-    table = pd.read_csv(io.StringIO(files["cost.csv"]))
+def test_evaluations_are_no_part_of_the_speed(tables):
+    table = tables["cost"]
     assert table["runs"].tolist() == [3, 3, 0, 0]
     powr, dqn = (row for _, row in table[:2].iterrows())
     assert powr["timesteps_per_second"] == pytest.approx(10)
@@ -89,11 +77,3 @@ def test_evaluations_are_no_part_of_the_speed(results):
     assert [len(row) for row in rows] == [len(head)] * 4
     assert rows[0] == ("POWR", "10", "0.422", "150 MB")
     assert set(rows[3]) == {"DQN", "no run"}
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [(0.04, "0.04 s"), (12.34, "12 s"), (90, "2 min"), (3599, "1 h 00 min"), (7500, "2 h 05 min")],
-)
-def test_durations(seconds, text):
-    assert ranking.duration_text(seconds) == text

@@ -35,12 +35,10 @@ def test_refuses_other_content_than_the_run_wrote(tmp_path, content):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
+        ("", "not a table"),
         (GOOD[: GOOD.index("5000")], "not at the timesteps that are planned"),
-        ("timestep\n", "its columns are not timestep, mean"),
         (GOOD.replace("std", "spread"), "its columns are not timestep, mean, std"),
-        (GOOD.replace("\n", ",1\n"), "its columns are not"),
         (GOOD.replace("0.5,0.5", "secret,0.5"), "not a table of numbers"),
-        (GOOD.replace("0.5,0.5", "nan,0.5"), "empty or not finite"),
         (GOOD.replace("0.5,0.5", ",0.5"), "empty or not finite"),
         (GOOD.replace("0.5,0.5", "inf,0.5"), "empty or not finite"),
         (GOOD.replace(",20,", ",2.5,"), "whole"),
@@ -55,12 +53,6 @@ def test_refuses_a_table_that_no_run_writes(tmp_path, content, message):
     assert "secret" not in str(caught.value)
 
 
-def test_refuses_an_empty_file(tmp_path):
-    write_run(tmp_path, RUN, "", **CLOCK)
-    with pytest.raises(RunFileError, match="not a table"):
-        read_run_file(tmp_path, RUN, SETTINGS)
-
-
 def test_recognises_line_ends_of_windows_and_does_not_advise_to_delete(tmp_path):
     path = write_run(tmp_path, RUN, GOOD)
     path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
@@ -73,19 +65,14 @@ def test_recognises_line_ends_of_windows_and_does_not_advise_to_delete(tmp_path)
     ("change", "message"),
     [
         (lambda document: document["settings"].update(seed=2), "of another seed"),
-        (lambda document: document["settings"].pop("seed"), "of another seed"),
         (lambda document: document.update(digest="0" * 12), "of another seed or of other settings"),
         (lambda document: document["settings"].update(timesteps=7), "of other settings"),
         (lambda document: document.pop("csv_sha256"), "csv_sha256 is missing or wrong"),
-        (lambda document: document.pop("provenance"), "provenance is missing or wrong"),
         (lambda document: document["provenance"].update(git="secret"), r"provenance\.git"),
-        (lambda document: document["provenance"].update(packages=["secret"]), "packages"),
-        (lambda document: document.update(evaluations=[]), "evaluations is missing or wrong"),
         (lambda document: document["evaluations"].pop(), "times other evaluations"),
         (lambda document: document["evaluations"][1].pop("seconds"), r"evaluations\.1\.seconds"),
         (lambda document: document["evaluations"][1].update(cpu_seconds=1.0), "evaluations"),
         (lambda document: document.update(duration_seconds=float("nan")), "duration_seconds"),
-        (lambda document: document.update(peak_memory_bytes="secret"), "peak_memory_bytes"),
     ],
 )
 def test_refuses_json_that_is_not_of_this_run(tmp_path, change, message):

@@ -3,11 +3,14 @@
 import copy
 import hashlib
 import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from suite import config
 from suite.training.evaluation import COLUMNS
 
+ROOT = Path(__file__).parents[2]
 DEFAULTS = {"kind": "library defaults"}
 JUNE = {"kind": "authors' probable settings", "repository": "x", "commit": "0123456"}
 RAW = {
@@ -39,6 +42,14 @@ RAW = {
         }
     },
 }
+
+
+def set_in(values: Any, path: Sequence[str | int], value: Any) -> None:
+    """Change one value of a file, below these keys."""
+    *parents, last = path
+    for key in parents:
+        values = values[key] if isinstance(values, list) else values.setdefault(key, {})
+    values[last] = value
 
 
 def study_of(values: dict) -> config.Study:

@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from powr.kernels import Dirac, Exponential
-from powr.tabular import TabularMDP
 from powr.world_model import WorldModel
 from suite.theory import estimation
 from tests.reference.tabular import shrunk_model
@@ -40,16 +39,6 @@ def test_error_is_never_above_the_bounds(seed, n):
     model, policy = estimation.tabular_model(mdp, n, seed), estimation.uniform_policy(mdp)
     error, bound, loose_bound = estimation.error_and_bounds(mdp, model, policy, 0.9)
     assert 0 < error <= bound <= loose_bound
-
-
-def test_bound_is_attained_where_all_of_the_model_is_wrong_alike():
-    """No state is ever left, every step pays 1, and a ridge of one transition halves the model."""
-    mdp = TabularMDP(np.repeat(np.eye(6), 3, axis=0), np.ones((6, 3)), np.full(6, 1 / 6))
-    states, actions = np.divmod(np.arange(18), 3)
-    model = WorldModel(Dirac(), 3, regularization=1 / 18)
-    model.fit(states, actions, np.ones(18), states, np.zeros(18, dtype=bool))
-    error, *bounds = estimation.error_and_bounds(mdp, model, estimation.uniform_policy(mdp), 0.9)
-    assert bounds == pytest.approx([error, error])
 
 
 def test_transfer_estimate_counts():

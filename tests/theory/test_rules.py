@@ -7,7 +7,7 @@ import pytest
 
 from suite.claims import document
 from suite.theory import counterexamples, estimation, inexact_pmd, sobolev
-from suite.theory.counterexamples import Case, Inequality
+from suite.theory.counterexamples import Example, Inequality
 from suite.theory.rules import (
     HOLDS_IN_O_FORM,
     IDENTITY_CHECKED,
@@ -16,7 +16,7 @@ from suite.theory.rules import (
     OPEN,
     REFUTED,
 )
-from tests.support.pointers import ROOT
+from tests.support.run_files import ROOT
 
 THEOREMS = document.load(ROOT / "claims.yaml").theory
 BY_RULE = {theorem.rule: theorem for theorem in THEOREMS}
@@ -27,11 +27,6 @@ def judge(rule, **changes):
     """The rule by its name, with the parameters of claims.yaml but for these."""
     theorem = BY_RULE[rule]
     return theorem.model_copy(update={"parameters": theorem.parameters | changes}).judge()
-
-
-def test_sentences_on_theory_are_each_quoted_once():
-    quotes = [theorem.quote for theorem in THEOREMS]
-    assert len(set(quotes)) == len(quotes)  # so that each has one verdict of its own
 
 
 def test_closed_form_is_checked_and_refuted_by_a_wrong_model():
@@ -152,7 +147,7 @@ class TestSobolevMembership:
 )
 def test_as_printed(monkeypatch, left, corrected, if_it_fails, verdict):
     repair = corrected and Inequality("another", corrected, 2.0)
-    case = Case(Inequality("a number", left, 1.0), repair)
+    case = Example(Inequality("a number", left, 1.0), repair)
     monkeypatch.setattr(counterexamples, "COUNTEREXAMPLES", {"monotone_step": lambda: case})
     outcome = judge("as_printed", example="monotone_step", if_it_fails=if_it_fails)
     assert outcome.verdict == verdict

@@ -6,6 +6,7 @@ import pytest
 
 from suite import SuiteError, config
 from suite.training.algorithms import check_scale
+from tests.support.run_files import set_in
 
 RMAX = {
     "class": "rmax",
@@ -25,13 +26,6 @@ def lake(study):
         "timesteps": {"FrozenLake-v1": 100},
     }
     return study
-
-
-def set_in(study, path, value):
-    *parents, last = path
-    for key in parents:
-        study = study.setdefault(key, {})
-    study[last] = value
 
 
 def check(write_study, study):
@@ -55,11 +49,9 @@ POWR, RMAX_BLOCK = ["algorithms", "powr"], ["algorithms", "rmax"]
     ("path", "value", "message"),
     [
         ([*POWR, "settings", "gama"], 0.9, "algorithms.powr.settings: gama is not"),
-        ([*POWR, "settings", "seed"], 1, "algorithms.powr.settings: seed is not"),
         ([*POWR, "policy"], "MlpPolicy", "algorithms.powr: policy is not one of"),
         ([*POWR, "settings", "gamma"], 2, "powr on FrozenLake-v1: .*gamma must be"),
         (["algorithms", "powr", "environments"], {"Taxi-v3": {"tau": 1}}, "ments.Taxi-v3: tau"),
-        ([*RMAX_BLOCK, "settings", "v_min"], 1, "v_min is not one of v_max, known_after"),
         ([*RMAX_BLOCK, "settings"], {"v_max": 1.0, "gamma": 0.9}, "known_after is missing"),
         ([*RMAX_BLOCK, "class"], "planning", "rmax.class: planning is not one of"),
         (["scales", "lake", "timesteps", "MountainCar-v0"], 9, "rmax on MountainCar-v0: .* finite"),
@@ -71,9 +63,3 @@ def test_refuses(lake, write_study, path, value, message):
     with pytest.raises(SuiteError, match=message) as caught:
         check(write_study, lake)
     assert len(str(caught.value).splitlines()) == 1
-
-
-def test_refuses_a_deep_baseline_without_policy(lake, write_study):
-    del lake["algorithms"]["dqn"]["policy"]
-    with pytest.raises(SuiteError, match=r"algorithms\.dqn on FrozenLake-v1: policy is missing"):
-        check(write_study, lake)

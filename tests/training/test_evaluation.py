@@ -115,17 +115,6 @@ def test_sampling_leaves_the_deterministic_columns_alone():
         assert with_sampled.sampled_mean is not None
 
 
-def test_global_random_state_is_neither_read_nor_changed():
-    agent = random_agent(SLIPPERY)
-    results = []
-    for seed in (3, 4):
-        np.random.seed(seed)  # noqa: NPY002
-        before = np.random.get_state()[1].tolist()  # noqa: NPY002
-        results.append(evaluator(SLIPPERY, sampled_seed=2).evaluate(agent, 100))
-        assert np.random.get_state()[1].tolist() == before  # noqa: NPY002
-    assert results[0] == results[1]
-
-
 # -- exact returns --------------------------------------------------------------------------------
 
 

@@ -7,6 +7,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 
 from powr import POWR
 from suite import config
+from suite.results.summary import exact_bounds
 from suite.training import environments
 from suite.training.evaluation import Evaluator
 from suite.training.run import run
@@ -59,6 +60,13 @@ def test_exact_returns_are_those_from_the_fixed_start(seed):
     assert result.mean == OPTIMA[seed]
 
 
+def test_the_optimum_of_all_seeds_is_the_mean_of_theirs(real_study):
+    bounds = exact_bounds(real_study.environments["Taxi-v3-fixed"], 7)
+    assert bounds["optimum"] == pytest.approx(np.mean(OPTIMA))
+    bounds = exact_bounds(real_study.environments["Taxi-v3"], 7)
+    assert bounds["optimum"] == pytest.approx(7.93, abs=0.005)
+
+
 def test_powr_trains_from_the_fixed_start():
     agent = POWR(environments.make(TAXI, 2), seed=5).learn(600)
     states = agent.data.columns()[0]
@@ -82,13 +90,6 @@ def test_digest_covers_fixed_starts_and_keeps_those_of_random_ones(study):
     assert config.digest(plain) != config.digest(fixed)
     study["environments"]["Taxi-v3"]["start"] = "random"
     assert study_of(study).combination("quick", "Taxi-v3", "a2c").settings == plain
-
-
-def test_settings_are_those_of_the_environment_with_random_starts(real_study):
-    for name in ("powr", "ppo-authors"):
-        fixed = real_study.combination("fixed-starts", "MountainCar-v0-fixed", name).settings
-        plain = real_study.combination("paper", "MountainCar-v0", name).settings
-        assert fixed["algorithm"] == {**plain["algorithm"], "sampled": True}
 
 
 @pytest.mark.parametrize("algorithm", ["powr", "a2c-authors"])

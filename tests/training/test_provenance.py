@@ -2,7 +2,6 @@
 
 import json
 import resource
-import subprocess
 
 import gymnasium
 import numpy as np
@@ -12,19 +11,16 @@ import threadpoolctl
 from suite.results.run_file import Provenance
 from suite.results.summary import find_origins
 from suite.training import provenance
-
-
-def git(folder, *arguments):
-    identity = ["-c", "user.name=Nobody", "-c", "user.email=nobody@example.org"]
-    subprocess.run(["git", "-C", folder, *identity, *arguments], check=True, capture_output=True)
+from tests.workflow.repository import Repository
 
 
 def test_git_state(tmp_path):
     assert provenance.git_state(tmp_path) is None
-    git(tmp_path, "init")
+    git = Repository(tmp_path).git
+    git("init")
     (tmp_path / "file").write_text("one")
-    git(tmp_path, "add", "file")
-    git(tmp_path, "commit", "--message", "first")
+    git("add", "file")
+    git("commit", "--message", "first")
     state = provenance.git_state(tmp_path)
     assert len(state["commit"]) == 40
     assert state["clean"]
@@ -38,7 +34,7 @@ def test_git_state(tmp_path):
 
 
 def test_a_repository_of_another_user_is_told(tmp_path, monkeypatch):
-    git(tmp_path, "init")
+    Repository(tmp_path).git("init")
     monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")  # as Git's own tests do
     assert provenance.git_state(tmp_path) == "repository of another user"
     monkeypatch.setattr(provenance, "ROOT", tmp_path)

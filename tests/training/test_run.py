@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
@@ -150,6 +151,24 @@ def test_seeds_give_independent_streams():
     values = [value for stream in streams for value in stream.values()]
     assert len(set(values)) == len(values)
     assert streams[3] == run.seed_streams(3)
+
+
+def test_each_part_of_a_run_draws_from_its_own_stream(real_study, monkeypatch):
+    given = {}
+
+    def stop(*_, **options):
+        given.update(options)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(algorithms, "build", lambda _, seeds, run_seed: given.update(seeds))
+    monkeypatch.setattr(run, "Evaluator", stop)
+    with pytest.raises(KeyboardInterrupt):
+        run.run(real_study.combination("quick", "Taxi-v3", "powr").settings, 3, "a run")
+    spawned = np.random.SeedSequence(3).spawn(4)
+    streams = [int(child.generate_state(1)[0]) for child in spawned]
+    names = ("training", "agent", "seed", "sampled_seed")
+    assert [given[name] for name in names] == streams
+    assert given["run_seed"] == 3
 
 
 @pytest.mark.parametrize("algorithm", ["a2c", "dqn"])

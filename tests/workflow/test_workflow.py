@@ -4,8 +4,6 @@ import os
 import subprocess
 import sys
 
-import pytest
-
 from suite import config
 from tests.support.replication import cheapen_theorems
 from tests.workflow.repository import ROOT, TRAINING, Repository, copy_working_tree, jobs, trained
@@ -60,19 +58,12 @@ def test_every_rule_of_a_scale_can_be_planned():
     assert {"train", "aggregate", "figure", "claims", "report", "gif"} <= rules
 
 
-@pytest.mark.parametrize(
-    ("argument", "message"),
-    [
-        ("scale=huge", "snakemake: scale: huge is not one of smoke"),
-        ("scal=smoke", "snakemake: --config: scal is not known here: did you mean scale?"),
-    ],
-)
-def test_refuses_wrong_configuration_in_one_line(argument, message):
-    command = [sys.executable, "-m", "snakemake", "--dry-run", "--quiet", "--config", argument]
+def test_refuses_wrong_configuration_in_one_line():
+    command = [sys.executable, "-m", "snakemake", "--dry-run", "--quiet", "--config", "scal=smoke"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     *notice, line = done.stderr.splitlines()
-    assert line.startswith(message)
+    assert line.startswith("snakemake: --config: scal is not known here: did you mean scale?")
     assert [text for text in notice if not text.startswith("Using workflow specific profile")] == []
 
 

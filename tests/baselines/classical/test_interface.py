@@ -1,13 +1,9 @@
 """What holds for every classical baseline: budgets, seeds, policies, terminations, errors."""
 
-import doctest
-
 import gymnasium
 import numpy as np
 import pytest
 
-from baselines import classical
-from baselines.classical import sarsa_lambda
 from baselines.classical.agent import RandomPlay
 from baselines.classical.cme_value_iteration import CMEValueIteration
 from baselines.classical.lspi import LSPI
@@ -141,10 +137,3 @@ def test_random_play_is_uniform_on_every_environment(name, deterministic):
     shares = np.bincount(actions, minlength=env.action_space.n) / len(actions)
     np.testing.assert_allclose(shares, 1 / env.action_space.n, atol=0.03)
     np.testing.assert_allclose(agent.action_probabilities(observations), 1 / env.action_space.n)
-
-
-@pytest.mark.parametrize("module", [classical, sarsa_lambda])
-def test_examples_run(module):
-    result = doctest.testmod(module)
-    assert result.attempted > 0
-    assert result.failed == 0
