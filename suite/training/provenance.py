@@ -34,9 +34,11 @@ def collect() -> dict[str, Any]:
         "packages": {
             name: importlib.metadata.version(name) for name in sorted(packages, key=str.lower)
         },
-        "thread_pools": [
-            {key: pool.get(key) for key in keys} for pool in threadpoolctl.threadpool_info()
-        ],
+        # In the order of their texts: threadpoolctl's own changes from process to process.
+        "thread_pools": sorted(
+            ({key: pool.get(key) for key in keys} for pool in threadpoolctl.threadpool_info()),
+            key=str,
+        ),
     }
 
 

@@ -56,6 +56,16 @@ def test_collects_what_is_loaded_without_naming_the_machine():
     assert str(provenance.ROOT) not in json.dumps(found)
 
 
+def test_thread_pools_have_one_order(monkeypatch):
+    pools = [{"user_api": "blas", "version": version} for version in ("0.3.31", "0.3.30")]
+    found = []
+    for order in (pools, pools[::-1]):
+        monkeypatch.setattr(threadpoolctl, "threadpool_info", lambda order=order: order)
+        found.append(provenance.collect()["thread_pools"])
+    assert found[0] == found[1]
+    assert len(found[0]) == 2
+
+
 @pytest.mark.parametrize("status", ["Name:\tpython\nVmRSS:\t  20 kB\n", ""])
 def test_peak_memory_is_that_of_getrusage_where_the_system_tells_no_vmhwm(status, monkeypatch):
     monkeypatch.setattr(provenance.Path, "read_text", lambda path, encoding: status)
