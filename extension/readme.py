@@ -132,6 +132,7 @@ PARTS: dict[str, tuple[str, Callable[[pd.DataFrame], str]]] = {
 
 
 def part(name: str) -> str:
+    config.load(STUDY)  # the names of its algorithms
     path, write = PARTS[name]
     return write(read_table(FOLDER / "results" / path))
 
