@@ -2,6 +2,6 @@
 
 from powr.agent import POWR
 
-__version__ = "3.0.0.dev0"
+__version__ = "3.0.0"
 
 __all__ = ["POWR"]
