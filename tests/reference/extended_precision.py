@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from powr.kernels import Exponential, Gaussian, Kernel
+from powr.kernels import Dirac, Exponential, Gaussian, Kernel
 
 HAS_MORE_DIGITS = np.finfo(np.longdouble).eps < np.finfo(float).eps
 
@@ -42,7 +42,7 @@ def longer(values: ArrayLike) -> np.ndarray:
 
 
 def gram(kernel: Kernel, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    bandwidth = longer(getattr(kernel, "bandwidth", 1))
+    bandwidth = longer(1 if isinstance(kernel, Dirac) else kernel.bandwidth)
     squared = (((x[:, None] - y) / bandwidth) ** 2).sum(axis=2)
     if isinstance(kernel, Gaussian):
         return np.exp(-squared / 2)
