@@ -73,20 +73,24 @@ def operations(summary: pd.DataFrame) -> str:
         rows.append(
             (
                 task,
-                f"{mean:.3g} ({lowest:.3g})",
-                *("" if pd.isna(value) else f"{value:.3g}" for value in of_others),
+                f"{short(mean)} ({short(lowest)})",
+                *("" if pd.isna(value) else short(value) for value in of_others),
                 best_known(task),
             )
         )
     return to_markdown(rows) + missing
 
 
+def short(value: float) -> str:
+    return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
 def best_known(task: str) -> str:
     if task in BY_HAND:
-        return f"{BY_HAND[task]:.3g} (rule)"
+        return f"{short(BY_HAND[task])} (rule)"
     environment = config.load(STUDY).environments[task]
     mdp = TabularMDP.from_env(gymnasium.make(environment.id, **environment.kwargs))
-    return f"{mdp.optimal_return():.3g} (optimum)"
+    return f"{short(mdp.optimal_return())} (optimum)"
 
 
 def undone(table: pd.DataFrame) -> str:
