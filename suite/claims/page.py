@@ -29,10 +29,10 @@ SHOWN = {
     Case("fixed", "authors"): "fixed starts",
 }
 ABOUT = """A cell is a sentence on one environment. It holds, fails or is undecided, by the [rule of
-its sentence](../../docs/replication.md#rules). A sentence holds if all its cells do, and fails if
-none does. Evidence: [every comparison](comparisons.csv) with its effect, interval and exact
-p-values, [every cell](cells.csv), [what other choices change](sensitivity.csv), and the
-[report](report.html)."""
+its sentence](../../docs/replication.md#rules). A sentence holds if all its cells do, is undecided
+if all are, and fails if none holds. Evidence: [every comparison](comparisons.csv) with its effect,
+interval and exact p-values, [every cell](cells.csv), [what other choices change](sensitivity.csv),
+and the [report](report.html)."""
 
 README = Path("README.md")
 EVIDENCE = "results/paper/claims.md"
@@ -98,7 +98,9 @@ def lower_at(lower: pd.DataFrame) -> str:
         where.append(f"on {environment} at {' to '.join(f'{end:,}' for end in ends)}")
     if not where:
         return "POWR's return is never significantly lower"
-    return f"POWR's return is lower {' and '.join(where)} timesteps, nowhere else"
+    names = [name for name in SHOWN.values() if name in set(lower["case"])]
+    cases = "" if len(names) == len(SHOWN) else f" with {' and '.join(names)}"
+    return f"POWR's return is lower {' and '.join(where)} timesteps{cases}"
 
 
 def counts(cells: pd.DataFrame) -> str:
@@ -243,8 +245,8 @@ def answer(study: Study, document: Document, tables: Tables) -> str:
     if number[best] == among:
         return f"{text}All {among} sentences of the paper hold {where}."
     return (
-        f"{text}No protocol makes all {among} sentences of the paper true; at most {number[best]} "
-        f"hold, as {where}."
+        f"{text}No protocol makes all {among} sentences of the paper true; the most is "
+        f"{number[best]}, {where}."
     )
 
 

@@ -135,9 +135,7 @@ def earlier(question: Question, *, times: Definition = "first") -> Cell:
     """POWR reaches the threshold in fewer timesteps than every baseline."""
     if missing := question.missing():
         return Cell(reason=missing)
-    compared = [_timesteps(question, name, times) for name in question.baselines]
-    # A ratio that unfinished runs leave open says as little as 1.
-    compared.sort(key=lambda each: 1 if math.isinf(each.value) else each.value)
+    compared = by_value(_timesteps(question, name, times) for name in question.baselines)
     return Cell(question.verdict(compared), in_words(compared[0]), compared)
 
 
