@@ -181,9 +181,10 @@ def render(summary: pd.DataFrame, scale: str, missing: Sequence[Run], origins: p
     for environment, rows in summary.groupby("environment", sort=False):
         parts += [f"## {environment}", *map(to_markdown, (times(rows), returns(rows)))]
         parts += filter(None, [bounds_text(rows)])
-    table = [origins.columns, *origins.astype(str).itertuples(index=False)]
+    shown = origins.drop(columns="packages").astype(str)
+    table = [shown.columns, *shown.itertuples(index=False)]
     parts += ["## How to read it", LEGEND]
-    parts += ["## Where the results came from", to_markdown(table)]
+    parts += ["## Where the results came from", to_markdown(table), "Packages: origins.csv."]
     return "\n\n".join(parts) + "\n"
 
 
