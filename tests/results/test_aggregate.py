@@ -117,8 +117,8 @@ class TestSummary:
         assert "| DQN | 0.8 | 1 of 3 | > 5,000 | 5,000 .. > 5,000 |" in page
         assert "| DQN | -110 | 0 of 3 | never | never within 5,000 |" in page
         assert "| POWR (sampled) |" in page
-        assert "| 11 | 0123456789ab | 3.11.9 | Linux x86_64 | a processor | numpy 2.4.6 |" in page
-        assert "| 1 | 0123456789ab | 3.11.2 | Linux x86_64 | a processor | numpy 2.4.5 |" in page
+        assert "| 11 | 0123456789ab | 3.11.9 | Linux x86_64 | a processor |" in page
+        assert "| 1 | 0123456789ab | 3.11.2 | Linux x86_64 | a processor |" in page
 
 
 class TestMissingRuns:
