@@ -50,8 +50,12 @@ def last_line(log: Path) -> str:
 
 
 def check_room(folder: Path) -> None:
-    """Refuse to begin on a disk without room for the workflow's own files."""
-    disk = os.statvfs(folder)
+    """Refuse to begin on a disk without room for the workflow's own files.
+
+    The folder need not be there yet: that of a study of one's own is made with its first run.
+    """
+    there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    disk = os.statvfs(there)
     remedy = f"on the disk of {folder.absolute()}: delete some files, or work on another disk"
     if disk.f_files and disk.f_favail < NEEDED_FILES:  # some file systems count no inodes
         raise SuiteError(f"{disk.f_favail} free inodes {remedy}")
