@@ -57,7 +57,7 @@ def test_a_job_that_succeeds_when_tried_again_has_not_failed():
 
 def test_a_disk_without_room_is_refused_before_the_workflow_begins(tmp_path, monkeypatch):
     disk = SimpleNamespace(f_files=10**6, f_favail=10**5, f_bavail=10**5, f_frsize=4096)
-    monkeypatch.setattr(os, "statvfs", lambda folder: disk)
+    monkeypatch.setattr(os, "statvfs", lambda folder: folder.stat() and disk)
     check_room(tmp_path)
     check_room(tmp_path / "not there yet" / "results")
     for field, message in [("f_favail", "^0 free inodes on .*: delete"), ("f_bavail", "^0 free b")]:
