@@ -1,10 +1,15 @@
-"""The README's tables, of made-up results."""
+"""The README's example, and its tables, of made-up results."""
 
 import math
 
 import pandas as pd
 
 from extension import readme
+from tests.docs.pages import run
+
+
+def test_its_python_runs_as_printed(tmp_path):
+    assert "'prior': (-1.0, " in run(readme.README.absolute(), tmp_path)
 
 
 def test_a_choice_is_judged_by_where_undoing_it_makes_a_visible_difference():

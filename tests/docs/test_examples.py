@@ -8,10 +8,9 @@ import yaml
 from tests.docs.pages import ROOT, blocks, run
 
 FILES = {
+    "README.md": [],
     "docs/howto.md": [],
-    "docs/index.md": [],
     "docs/library.md": ["agent.npz", "agent.pdf", "agent.png", "episode.gif"],
-    "extension/README.md": [],
 }
 
 
