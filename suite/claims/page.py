@@ -24,15 +24,14 @@ MARKS = {HOLDS: "✔", IN_PART: "◐", FAILS: "✘", UNDECIDED: "?"}
 SENTENCE = "The paper says that POWR ..."
 # The cases in the README's table and on the cards of the report.
 SHOWN = {
-    Case("random", "defaults"): "SB3 defaults",
+    Case("random", "defaults"): "library defaults",
     Case("random", "authors"): "authors' settings",
     Case("fixed", "authors"): "fixed starts",
 }
 ABOUT = """A cell is a sentence on one environment. It holds, fails or is undecided, by the [rule of
 its sentence](../../docs/replication.md#rules). A sentence holds if all its cells do, is undecided
-if all are, and fails if none holds. Evidence: [every comparison](comparisons.csv) with its effect,
-interval and exact p-values, [every cell](cells.csv), [what other choices change](sensitivity.csv),
-and the [report](report.html)."""
+if all are, and fails if none holds. Evidence: [comparisons](comparisons.csv), [cells](cells.csv),
+[what other choices change](sensitivity.csv), the [report](report.html)."""
 
 README = Path("README.md")
 EVIDENCE = "results/paper/claims.md"
